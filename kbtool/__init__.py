@@ -1,0 +1,16 @@
+"""kb: a knowledge base of deep-learning faults that verifies causes on this machine and remembers the outcome.
+
+Layers, top to bottom; a package imports from those below it only (held by `tests/test_house.py`):
+
+    cli            one file per command; the only place that prints, prompts or exits
+    supervision    kb run, kb probe: child, watch, stall verdict, stacks, startup record
+    review         monthly review, fault tree, triage
+    guards         guards from entries: rules, hook, pytest plugin
+    verification   consent, process, environment, verdict
+    matching       stream, report, tokens, candidates, score, confidence
+    journal        what happened: matches, misses, verdicts, runs
+    knowledge      entry file and Entry, domain pages, layers, lint, redaction
+    model errors durable settings
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,57 @@
+"""Start of the program: runs a command and turns whatever happens into one exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from kbtool.errors import ExitStatus, KbError
+
+
+def main() -> None:
+    """Run the command line in `sys.argv` and exit with its status."""
+    sys.exit(_status())
+
+
+def _status() -> int:
+    import click
+
+    from kbtool.cli.app import app
+
+    try:
+        return int(app(standalone_mode=False) or ExitStatus.OK)
+    except KbError as error:
+        _tell(error.message, error.hint)
+        return error.status
+    except click.exceptions.Abort:
+        return ExitStatus.INTERRUPTED
+    except click.ClickException as error:
+        _tell(error.format_message(), _usage_hint(error))
+        return ExitStatus.ERROR
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone: point stdout at nothing, so that the interpreter's last flush is quiet too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return ExitStatus.OK
+    except Exception as error:
+        from kbtool.cli.bug import report
+
+        return report(error)
+
+
+def _usage_hint(error: Exception) -> str | None:
+    context = getattr(error, "ctx", None)
+    return f"`{context.command_path} --help` shows how it is used" if context is not None else None
+
+
+def _tell(message: str, hint: str | None) -> None:
+    from kbtool.cli.render import safe
+
+    sys.stderr.write(f"kb: {safe(message)}\n")
+    if hint:
+        sys.stderr.write(f"hint: {safe(hint)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The table of commands and the one parser; a command's module is imported only when that command is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Annotated, Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+COMMANDS: dict[str, str] = {
+    "match": "find the known causes of a failure in a log or traceback",
+    "verify": "run an entry's check here and record the outcome",
+    "allow": "permit an entry's check to run on this machine",
+    "deny": "forbid an entry's check to run on this machine",
+    "list": "list the entries",
+    "show": "show an entry and its history",
+    "search": "search the entries' texts",
+    "env": "show the environment fingerprint",
+    "lint": "check entries for errors",
+    "doctor": "check the installation and say which bases are used",
+    "init": "start a base of entries",
+}
+"""Verb and one line of help. The verb names the module `kbtool.cli.<verb>`, which holds a function `<verb>` (`list_` for list)."""
+
+
+class LazyGroup(TyperGroup):
+    """Knows every command's name and help from the table, and loads a command when it is called or its own help is shown."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"kbtool.cli.{cmd_name}")
+        group: Any = typer.main.get_command(module.app)
+        command: click.Command = group.commands[cmd_name] if isinstance(group, click.Group) else group
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
+            raise click.UsageError(_unknown(name), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"no command `{name}`" + (f"; did you mean `kb {near[0]}`?" if near else "; `kb --help` lists them")
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    name="kb",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    entries: Annotated[str | None, typer.Option("--entries", metavar="DIR", help="The only base to use (else $KB_ENTRIES, else the layers).")] = None,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """A traceback goes in, the known cause comes out, its check runs here, the outcome is remembered."""
+    if version:
+        from kbtool import __version__
+
+        typer.echo(f"kb {__version__}")
+        raise typer.Exit
+    if entries is not None:
+        os.environ["KB_ENTRIES"] = entries
