@@ -14,18 +14,18 @@ def main() -> None:
 
 
 def _status() -> int:
-    import click
+    import typer
 
-    from kbtool.cli.app import app
+    from kbtool.cli.app import USAGE_ERROR, app
 
     try:
         return int(app(standalone_mode=False) or ExitStatus.OK)
     except KbError as error:
         _tell(error.message, error.hint)
         return error.status
-    except click.exceptions.Abort:
+    except typer.Abort:
         return ExitStatus.INTERRUPTED
-    except click.ClickException as error:
+    except USAGE_ERROR.__base__ as error:  # every error click words for the person at the command line
         _tell(error.format_message(), _usage_hint(error))
         return ExitStatus.ERROR
     except KeyboardInterrupt:

@@ -37,9 +37,9 @@ class KbError(Exception):
         self.status = status
 
 
-class NotAllowed(KbError):
+class NotAllowedError(KbError):
     """A check has no consent, and nobody is at a terminal to give it."""
 
 
-class Refused(KbError):
+class RefusedError(KbError):
     """A write that would have lost something: the file changed meanwhile, or the check is no longer the one that ran."""

@@ -6,7 +6,6 @@ import importlib
 import os
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -23,32 +22,35 @@ COMMANDS: dict[str, str] = {
     "doctor": "check the installation and say which bases are used",
     "init": "start a base of entries",
 }
-"""Verb and one line of help. The verb names the module `kbtool.cli.<verb>`, which holds a function `<verb>` (`list_` for list)."""
+"""Verb and one line of help (none: not listed). The verb names the module `kbtool.cli.<verb>`, whose `app` holds that one command."""
+
+
+USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+"""Click's UsageError: typer carries its own copy of click from 0.27 on, and only this class says which one is in use."""
 
 
 class LazyGroup(TyperGroup):
     """Knows every command's name and help from the table, and loads a command when it is called or its own help is shown."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"kbtool.cli.{cmd_name}")
-        group: Any = typer.main.get_command(module.app)
-        command: click.Command = group.commands[cmd_name] if isinstance(group, click.Group) else group
+        module = importlib.import_module(f"kbtool.cli.{cmd_name.replace('-', '_')}")
+        command = typer.main.get_command(module.app)
         command.name = cmd_name
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, line) for name, line in COMMANDS.items() if line])
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
-            raise click.UsageError(_unknown(name), ctx)
+            raise USAGE_ERROR(_unknown(name), ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -57,6 +59,17 @@ def _unknown(name: str) -> str:
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     return f"no command `{name}`" + (f"; did you mean `kb {near[0]}`?" if near else "; `kb --help` lists them")
+
+
+def command_app(help_line: str | None = None) -> typer.Typer:
+    """A typer application for one command file, with the settings that every command shares."""
+    return typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        help=help_line,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 
 
 app = typer.Typer(

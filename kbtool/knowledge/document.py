@@ -1,0 +1,194 @@
+"""The structure of a Markdown file of the base: front matter, title, sections, fences and tables, each with its lines.
+
+markdown-it-py finds the blocks (inline markup is not parsed: nobody needs it, and it would double the time). Lines are kept as
+bytes with their endings, so that a change can be spliced in and every other byte stays what it was.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from kbtool.knowledge.frontmatter import FrontMatter, FrontMatterError, parse
+from kbtool.knowledge.headings import section_name
+
+BOM = b"\xef\xbb\xbf"
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fenced block: `start` and `end` are 0-based lines of the file, fence lines included, `end` excluded."""
+
+    info: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def language(self) -> str:
+        """The first word after the fence, lower case."""
+        return self.info.split()[0].lower() if self.info.split() else ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table: its cells as written, unescaped, and its 0-based line."""
+
+    cells: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A pipe table; `header` are the column names."""
+
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """Everything under one level-two heading: `name` is None for a section of the author's own."""
+
+    name: str | None
+    heading: str
+    line: int
+    end: int
+    fences: tuple[Fence, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed file. `lines` are its raw lines with endings; `body` is the first line after the front matter."""
+
+    lines: tuple[bytes, ...]
+    front: FrontMatter | None
+    body: int
+    title: str | None
+    title_line: int
+    sections: tuple[Section, ...]
+
+    def section(self, name: str) -> Section | None:
+        """The first section of that name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def text_of(self, section: Section) -> str:
+        """The section's Markdown without its heading, line endings as ``\\n``."""
+        raw = b"".join(self.lines[section.line + self._heading_height(section) : section.end])
+        return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n").strip()
+
+    def _heading_height(self, section: Section) -> int:
+        following = self.lines[section.line + 1] if section.line + 1 < len(self.lines) else b""
+        underlined = not self.lines[section.line].lstrip().startswith(b"#") and following.strip().strip(b"-=") == b""
+        return 2 if underlined else 1
+
+    @property
+    def newline(self) -> bytes:
+        """The line ending that the file uses first; a file without one gets ``\\n``."""
+        first = self.lines[0] if self.lines else b""
+        return next((ending for ending in (b"\r\n", b"\n", b"\r") if first.endswith(ending)), b"\n")
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Lines with their endings, counted as Markdown counts them: ``\\r\\n``, ``\\n`` and a lone ``\\r`` end a line."""
+    return _LINE.findall(data)
+
+
+def parse_document(data: bytes) -> Document:
+    """The structure of `data`.
+
+    Raises FrontMatterError (with a 0-based line of the file) when the front matter is unusable, UnicodeDecodeError when the bytes
+    are not UTF-8.
+    """
+    lines = tuple(split_lines(data))
+    first = lines[0].removeprefix(BOM) if lines else b""
+    body = _front_matter_end(lines) if first.rstrip() == b"---" else 0
+    front = _front_matter(lines, body) if body else None
+    text = b"".join(lines[body:]).removeprefix(BOM if not body else b"").decode("utf-8")
+    return _assemble(lines, front, body, text)
+
+
+def _front_matter_end(lines: tuple[bytes, ...]) -> int:
+    for at, line in enumerate(lines[1:], start=1):
+        if line.rstrip() == b"---":
+            return at + 1
+    raise FrontMatterError("front matter is opened by `---` and never closed", 0)
+
+
+def _front_matter(lines: tuple[bytes, ...], body: int) -> FrontMatter:
+    text = b"".join(lines[1 : body - 1]).decode("utf-8")
+    try:
+        return parse(text)
+    except FrontMatterError as error:
+        raise FrontMatterError(error.message, error.line + 1) from None
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+
+
+def _assemble(lines: tuple[bytes, ...], front: FrontMatter | None, body: int, text: str) -> Document:
+    tokens = _parser().parse(text)
+    title, title_line = None, body
+    openings: list[tuple[str, int]] = []
+    fences: list[Fence] = []
+    tables: list[Table] = []
+    for at, token in enumerate(tokens):
+        if token.level != 0 or token.map is None:
+            continue
+        line = token.map[0] + body
+        if token.type == "heading_open" and token.tag == "h1" and title is None:
+            title, title_line = _heading_text(tokens[at + 1]), line
+        elif token.type == "heading_open" and token.tag == "h2":
+            openings.append((_heading_text(tokens[at + 1]), line))
+        elif token.type == "fence":
+            fences.append(Fence(token.info.strip(), token.content.removesuffix("\n"), line, token.map[1] + body))
+        elif token.type == "table_open":
+            tables.append(_table(tokens, at, body))
+    return Document(lines, front, body, title, title_line, _sections(openings, fences, tables, len(lines)))
+
+
+def _heading_text(inline: Any) -> str:
+    return " ".join(inline.content.split())
+
+
+def _table(tokens: list[Any], at: int, body: int) -> Table:
+    rows: list[Row] = []
+    cells: list[str] = []
+    line = tokens[at].map[0] + body
+    for token in tokens[at:]:
+        if token.type == "tr_open":
+            cells, line = [], token.map[0] + body
+        elif token.type == "inline":
+            cells.append(token.content.strip())
+        elif token.type == "tr_close":
+            rows.append(Row(tuple(cells), line))
+        elif token.type == "table_close":
+            break
+    start, end = tokens[at].map
+    return Table(rows[0].cells if rows else (), tuple(rows[1:]), start + body, end + body)
+
+
+def _sections(openings: list[tuple[str, int]], fences: list[Fence], tables: list[Table], length: int) -> tuple[Section, ...]:
+    ends = [line for _, line in openings[1:] + [("", length)]] if openings else []
+    return tuple(
+        Section(
+            section_name(heading),
+            heading,
+            line,
+            end,
+            tuple(fence for fence in fences if line <= fence.start < end),
+            tuple(table for table in tables if line <= table.start < end),
+        )
+        for (heading, line), end in zip(openings, ends, strict=True)
+    )
