@@ -15,6 +15,9 @@ from kbtool.errors import KbError
 TEMPORARY_PREFIX = ".kb-tmp-"
 """Files that a killed writer may leave behind: ignored by every reader, swept by the next writer."""
 
+LOCK_FILE = ".kb-lock"
+"""The lock of a folder that can not be locked itself."""
+
 LOCK_DEADLINE = 30.0
 """Seconds to wait for another writer before giving up."""
 
@@ -83,18 +86,39 @@ def sweep_leftovers(folder: Path, *, older_than: float = _LEFTOVER_AGE) -> int:
 
 @contextlib.contextmanager
 def locked(path: Path, *, deadline: float = LOCK_DEADLINE, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold the lock file `path` exclusively; `waiting` is called once when another process has it.
+    """Hold `path` exclusively; `waiting` is called once when another process has it.
 
-    The file stays behind, the lock does not: the kernel frees it even after kill -9.
+    A folder is locked itself, so that no lock file lies about in a repository; where the system can not do that (Windows, some
+    network file systems) a hidden file in it is. The lock goes with its holder: the kernel frees it even after kill -9.
 
-    Raises KbError when the lock is still held after `deadline` seconds, OSError when the file cannot be made.
+    Raises KbError when the lock is still held after `deadline` seconds, OSError when a lock file cannot be made.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    descriptor = _open_for_lock(path)
     try:
         _acquire(descriptor, path, deadline, waiting)
         yield
     finally:
         os.close(descriptor)
+
+
+def _open_for_lock(path: Path) -> int:
+    if not path.is_dir():
+        return _open_lock_file(path)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return _open_lock_file(path / LOCK_FILE)
+    try:
+        if _try_lock(descriptor):
+            return descriptor  # flock is granted again to the descriptor that holds it
+    except OSError:
+        os.close(descriptor)
+        return _open_lock_file(path / LOCK_FILE)
+    return descriptor
+
+
+def _open_lock_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
 
 
 def _acquire(descriptor: int, path: Path, deadline: float, waiting: Callable[[], None] | None) -> None:

@@ -1,6 +1,9 @@
 """Secrets and private places are taken out of a text before it is stored or shown to others."""
 from __future__ import annotations
+
 from dataclasses import dataclass
+
+
 @dataclass(frozen=True)
 class Redacted:
     """A text without its secrets, and what was replaced."""
