@@ -1,0 +1,47 @@
+"""The rows of the journal, as the rest of kb sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kbtool.model import Verdict
+
+
+@dataclass(frozen=True)
+class LastMatch:
+    """What was asked last in this terminal: the failure's telling lines and the entries offered, best first."""
+
+    id: int
+    at: str
+    type: str
+    message: str
+    excerpt: str
+    domain: str | None
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class VerdictRecord:
+    """A check that was run: what it said, where, and its output (redacted and capped before it is kept)."""
+
+    entry: str
+    check_digest: str
+    verdict: Verdict
+    reason: str
+    exit_code: int | None
+    seconds: float | None
+    environment: str
+    output: str
+    recorded: bool
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A job that ended: where its records lie and how it ended. `seconds` is its wall time."""
+
+    command: str
+    folder: str
+    exit_code: int | None
+    signal: str | None
+    seconds: float
+    stall: str | None = None
