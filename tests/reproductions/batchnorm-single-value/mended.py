@@ -1,0 +1,10 @@
+"""The incomplete last batch is dropped, as `DataLoader(drop_last=True)` does."""
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.AdaptiveAvgPool2d(1), nn.BatchNorm2d(8), nn.ReLU())
+images = torch.randn(9, 3, 16, 16)
+for batch in images.split(4):
+    if len(batch) == 4:
+        print(model(batch).shape)
+        size = model[:2](batch).size()

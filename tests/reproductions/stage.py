@@ -1,0 +1,148 @@
+"""Gives one script of a reproduction a stage of its own: a job folder, an environment, surroundings; and runs commands on it.
+
+``python tests/reproductions/stage.py ID [faulty|mended] [-- COMMAND…]`` shows by hand what the tests see.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MODES = ("faulty", "mended")
+SECONDS = 120.0
+"""Deadline of one command; a reproduction that needs longer than a few seconds on an idle machine is too slow."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command on the stage ended; `output` is stdout and stderr together, in the order in which they were printed."""
+
+    exit_code: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A job folder with the script as ``train.py``, and what has to be around a command that runs there."""
+
+    folder: Path
+    mode: str
+    job: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """A plain environment: this interpreter first on PATH, a home of its own, one thread for each process."""
+        kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+        return kept | {
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
+            "HOME": str(self.job.parent),
+            "LANG": "C.UTF-8",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NO_COLOR": "1",
+        }
+
+    def run(self, command: Sequence[str], *, stdin: str | None = None, seconds: float = SECONDS) -> Ran:
+        """Run `command` in the job folder, inside the surroundings where the reproduction has some.
+
+        Raises `subprocess.TimeoutExpired`; whatever the command left running is ended either way.
+        """
+        around = self.folder / "surroundings.sh"
+        prefix = ["sh", str(around), self.mode] if around.exists() else []
+        process = subprocess.Popen(
+            [*prefix, *command],
+            cwd=self.job,
+            env=self.environment,
+            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+        )
+        try:
+            output, _ = process.communicate(stdin, timeout=seconds)
+        finally:
+            _end_session(process)
+        return Ran(process.returncode, output)
+
+    def run_script(self) -> Ran:
+        """Run the reproduction's script of this mode."""
+        return self.run(["python", "train.py"])
+
+
+@contextmanager
+def stage(folder: Path, mode: str) -> Iterator[Stage]:
+    """Set up the job folder of `folder`'s script for `mode`, and clear it away afterwards."""
+    with tempfile.TemporaryDirectory(prefix="kb-stage-") as root:
+        job = Path(root, "job")
+        files = folder / "files"
+        if files.is_dir():
+            shutil.copytree(files, job)
+        job.mkdir(exist_ok=True)
+        shutil.copy(folder / f"{mode}.py", job / "train.py")
+        yield Stage(folder, mode, job)
+
+
+def needs(folder: Path) -> list[str]:
+    """The words of the reproduction's ``needs`` file: `module:NAME`, `command:NAME`, `linux`, `mount`, `slow`."""
+    path = folder / "needs"
+    return path.read_text(encoding="utf-8").split() if path.exists() else []
+
+
+def unmet(folder: Path) -> str | None:
+    """Why the reproduction cannot run here, or None."""
+    for need in needs(folder):
+        kind, _, name = need.partition(":")
+        if kind == "module" and importlib.util.find_spec(name) is None:
+            return f"needs the module {name}"
+        if kind == "command" and shutil.which(name) is None:
+            return f"needs the command {name}"
+        if kind == "linux" and sys.platform != "linux":
+            return "needs Linux"
+        if kind == "mount" and not _may_mount():
+            return "needs the right to mount in a namespace of its own (unshare -m)"
+    return None
+
+
+def _may_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"], capture_output=True).returncode == 0
+
+
+def _end_session(process: subprocess.Popen[str]) -> None:
+    """End everything that the command started in its session and left behind."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+
+
+def main(arguments: list[str]) -> int:
+    """Show a script's output, or that of a command run after the script on the same stage."""
+    name, *rest = arguments
+    mode = rest.pop(0) if rest and rest[0] in MODES else "faulty"
+    with stage(HERE / name, mode) as on:
+        ran = on.run_script()
+        print(ran.output, f"[exit {ran.exit_code}]", sep="")
+        if rest[:1] == ["--"]:
+            ran = on.run(rest[1:])
+            print(ran.output, f"[exit {ran.exit_code}]", sep="")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
