@@ -51,7 +51,7 @@ def test_imports_point_down(path: Path) -> None:
     here = name_of(path)
     upward = sorted(name for name in imports_of(path) if floor(name) > floor(here) and name != here)
 
-    assert [] == upward, f"{here} reaches up"
+    assert upward == [], f"{here} reaches up"
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if "cli" not in path.parts], ids=name_of)

@@ -36,7 +36,7 @@ def test_last_match_belongs_to_base_and_terminal() -> None:
         last = journal.last_match(base="b", terminal="t1")
 
         assert last is not None
-        assert ("two", "three") == last.entries
+        assert last.entries == ("two", "three")
         assert journal.last_match(base="other", terminal="t1") is None
 
 
@@ -46,7 +46,7 @@ def test_a_miss_is_a_row_without_entries() -> None:
         journal.remember_match(an_answer(), base="b", terminal="t")
 
     rows = sqlite3.connect(journal_path()).execute("select answered, first, excerpt from matches").fetchall()
-    assert [(0, None, "RuntimeError: boom")] == rows
+    assert rows == [(0, None, "RuntimeError: boom")]
 
 
 def test_the_file_is_private() -> None:
@@ -54,14 +54,14 @@ def test_the_file_is_private() -> None:
     with open_journal() as journal:
         journal.remember_run(RunSummary("python train.py", "/runs/1", 0, None, 1.0))
 
-    assert 0o600 == stat.S_IMODE(os.stat(journal_path()).st_mode)
+    assert stat.S_IMODE(os.stat(journal_path()).st_mode) == 0o600
 
 
 def test_switched_off_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """With KB_JOURNAL=off the journal works for this process and leaves no file."""
     monkeypatch.setenv("KB_JOURNAL", "off")
     with open_journal() as journal:
-        assert 1 == journal.remember_match(an_answer("one"), base="b", terminal="t")
+        assert journal.remember_match(an_answer("one"), base="b", terminal="t") == 1
 
     assert not journal_path().exists()
 
@@ -73,7 +73,7 @@ def test_a_foreign_file_costs_the_memory_not_the_command() -> None:
 
     with open_journal() as journal:
         assert journal.remember_verdict(a_verdict("one"), base="b") == 1
-    assert b"not a database" * 100 == journal_path().read_bytes()
+    assert journal_path().read_bytes() == b"not a database" * 100
 
 
 def test_a_state_folder_that_is_a_file(own_world: Path) -> None:
@@ -105,8 +105,8 @@ def test_old_rows_go(monkeypatch: pytest.MonkeyPatch) -> None:
         kept = journal.connection.execute("select min(id), count(*) from matches").fetchone()
         orphans = journal.connection.execute("select count(*) from candidates where match_id not in (select id from matches)").fetchone()
 
-    assert (21, 10) == kept
-    assert (0,) == orphans
+    assert kept == (21, 10)
+    assert orphans == (0,)
 
 
 def test_many_writers_at_once() -> None:
@@ -120,7 +120,7 @@ def test_many_writers_at_once() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
 
-    assert (80,) == sqlite3.connect(journal_path()).execute("select count(*) from verdicts").fetchone()
+    assert sqlite3.connect(journal_path()).execute("select count(*) from verdicts").fetchone() == (80,)
 
 
 def test_a_newer_journal_is_left_alone() -> None:
@@ -132,4 +132,4 @@ def test_a_newer_journal_is_left_alone() -> None:
     connection.close()
 
     with open_journal() as journal:
-        assert (99,) == journal.connection.execute("pragma user_version").fetchone()
+        assert journal.connection.execute("pragma user_version").fetchone() == (99,)
