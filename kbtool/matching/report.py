@@ -1,0 +1,252 @@
+"""From the lines of an input to what it reports: cleaned lines with their kind and weight, the first real failure, the phase.
+
+Prefixes, colours and progress bars come off, repeated lines count once, advice is cut out, wrapped names are mended, and what launchers
+and other ranks say afterwards is told from the failure itself. Original line numbers stay with every line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kbtool.matching import prefixes, signs
+from kbtool.matching.signs import Kind
+from kbtool.matching.stream import RawLine, Reading, read_text
+from kbtool.model import Failure, Phase
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u200b\ufeff]")
+_DIGITS = re.compile(r"\d+|0x[0-9a-f]+")
+MOST_LINES = 3000
+"""Cleaned lines a report is made of."""
+MESSAGE_LINES = 14
+"""Lines that may belong to one exception's message."""
+
+WEIGHTS: dict[Kind, float] = {
+    Kind.BLANK: 0.0,
+    Kind.ADVICE: 0.0,
+    Kind.TRACEBACK: 0.0,
+    Kind.CHAIN: 0.0,
+    Kind.FALLOUT: 0.15,
+    Kind.WRAPPER: 0.3,
+    Kind.FRAME: 0.3,
+    Kind.CODE: 0.05,
+    Kind.EXCEPTION: 1.0,
+    Kind.DETAIL: 0.85,
+    Kind.SIGN: 0.85,
+    Kind.WARNING: 0.55,
+    Kind.LOG: 0.4,
+    Kind.TEXT: 0.5,
+}
+"""How much a line of each kind counts as evidence; messages most, frames little, advice nothing."""
+LATER = 0.7
+"""Factor for exceptions after the first failure and its chain."""
+
+
+@dataclass(frozen=True)
+class ReportLine:
+    """A cleaned line: its number in the input, its kind, and its weight as evidence (0 to 1)."""
+
+    number: int
+    text: str
+    kind: Kind
+    weight: float
+    rank: int | None = None
+    mended: str = ""
+    """The word that a wrap cut in two at the end of this line, put together again."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an input says. `primary` are indices into `lines`: the message of the first real failure."""
+
+    lines: tuple[ReportLine, ...]
+    primary: tuple[int, ...]
+    failure: Failure | None
+    truncated: bool = False
+
+
+def report_text(text: str) -> Report:
+    """The report of a text at hand."""
+    return make_report(read_text(text))
+
+
+def make_report(reading: Reading) -> Report:
+    """The report of what was kept of an input."""
+    lines = _classify(list(_cleaned(reading.lines)))
+    primary = _primary(lines)
+    weighted = _weigh(lines, primary)
+    return Report(tuple(weighted), primary, _failure(weighted, primary), reading.truncated)
+
+
+def _cleaned(raw: Iterable[RawLine]) -> Iterator[ReportLine]:
+    segments = list(_segments(raw))
+    known = prefixes.believed(text for _, text in segments[:400])
+    seen: dict[str, int] = {}
+    made = 0
+    for number, text in segments:
+        text, rank = prefixes.strip(text, known)
+        text = signs.PROGRESS_BAR.sub("", text).rstrip()
+        shape = _DIGITS.sub("0", text)
+        seen[shape] = count = seen.get(shape, 0) + 1
+        if text.strip() and (count == 1 or (count <= 3 and text[0] in " \t")):
+            made += 1
+            yield ReportLine(number, text, Kind.TEXT, 0.0, rank)
+        elif not text.strip():
+            yield ReportLine(number, "", Kind.BLANK, 0.0, rank)
+        if made >= MOST_LINES:
+            return
+
+
+def _segments(raw: Iterable[RawLine]) -> Iterator[tuple[int, str]]:
+    """Lines without colours; of a line drawn over with carriage returns, every different state."""
+    for line in raw:
+        text = line.text.expandtabs(4) if "\t" in line.text else line.text
+        if "\r" not in text:
+            yield line.number, _ANSI.sub("", text)
+            continue
+        shown = ""
+        for part in text.split("\r"):
+            part = _ANSI.sub("", part)
+            shape = _DIGITS.sub("0", signs.PROGRESS_BAR.sub("", part)).strip()
+            if shape and shape != shown:
+                shown = shape
+                yield line.number, part
+
+
+def _classify(lines: list[ReportLine]) -> list[ReportLine]:
+    kinds: list[ReportLine] = []
+    after_frame = False
+    message_left = 0
+    for line in lines:
+        text = signs.ADVICE_SENTENCE.sub(" ", line.text)
+        kind = _kind(text, line.text, after_frame)
+        if kind in (Kind.TEXT, Kind.SIGN, Kind.WARNING) and message_left > 0:
+            kind = Kind.DETAIL
+        message_left = MESSAGE_LINES if kind is Kind.EXCEPTION else message_left - 1 if kind is Kind.DETAIL else 0
+        after_frame = kind is Kind.FRAME
+        kinds.append(replace(line, text=text.strip() if kind is not Kind.CODE else text, kind=kind))
+    return _mended(kinds)
+
+
+def _kind(text: str, original: str, after_frame: bool) -> Kind:
+    bare = text.strip(" \t│┃|╭╮╰╯─━═=*-_.")
+    if not bare:
+        return Kind.BLANK if not original.strip() or text == original else Kind.ADVICE
+    if signs.TRACEBACK_LINE.match(text):
+        return Kind.TRACEBACK
+    if signs.CHAIN_DIRECT.search(text) or signs.CHAIN_HANDLING.search(text):
+        return Kind.CHAIN
+    if signs.FRAME_LINE.match(text):
+        return Kind.FRAME
+    if signs.FALLOUT_LINE.search(text):
+        return Kind.FALLOUT
+    if signs.WRAPPER_LINE.search(text):
+        return Kind.WRAPPER
+    return _plain_kind(text, after_frame)
+
+
+def _plain_kind(text: str, after_frame: bool) -> Kind:
+    if signs.EXCEPTION_LINE.match(text) or signs.DOTTED_EXCEPTION.match(text):
+        return Kind.WARNING if "Warning:" in text[:80] else Kind.EXCEPTION
+    if (after_frame and text[:1] == " ") or signs.CODE_LINE.match(text):
+        return Kind.CODE
+    if signs.EMBEDDED_EXCEPTION.search(text):
+        return Kind.EXCEPTION
+    if signs.WARNING_LINE.search(text):
+        return Kind.WARNING
+    if signs.LOG_LINE.search(text):
+        return Kind.LOG
+    return Kind.SIGN if signs.SIGN_LINE.search(text) else Kind.TEXT
+
+
+def _mended(lines: list[ReportLine]) -> list[ReportLine]:
+    """Where a wrap may have cut a name in two, the line also carries the name put together."""
+    for at in range(len(lines) - 1):
+        here, below = lines[at].text, lines[at + 1].text
+        if len(here) < 50 or lines[at + 1].kind not in (Kind.TEXT, Kind.DETAIL, Kind.SIGN):
+            continue
+        head = re.search(r"[\w.]+$", here)
+        tail = re.match(r"[\w.]+", below)
+        if head and tail:
+            lines[at] = replace(lines[at], mended=head.group() + tail.group())
+    return lines
+
+
+def _primary(lines: list[ReportLine]) -> tuple[int, ...]:
+    """Indices of the message that tells the first real failure, with the lines that continue it."""
+    heads = [at for at, line in enumerate(lines) if line.kind is Kind.EXCEPTION]
+    if not heads:
+        deadly = [at for at, line in enumerate(lines) if line.kind is Kind.FALLOUT and signs.DEADLY_EXIT.search(line.text)]
+        sign = [at for at, line in enumerate(lines) if line.kind is Kind.SIGN]
+        heads = sign[:1] or deadly[:1] or [at for at, line in enumerate(lines) if line.kind in (Kind.FALLOUT, Kind.WARNING, Kind.WRAPPER)][:1]
+        return _with_message(lines, heads[0]) if heads else ()
+    chain = _chain(lines, heads)
+    chosen = chain[0]
+    if len(chain) > 1 and _type_of(lines[chosen].text) in signs.DETAIL_TYPES:
+        chosen = chain[-1]
+    return _with_message(lines, chosen)
+
+
+def _chain(lines: list[ReportLine], heads: list[int]) -> list[int]:
+    """The first exception and those that were raised from it or while it was handled."""
+    chain = [heads[0]]
+    for head in heads[1:]:
+        if not any(line.kind is Kind.CHAIN for line in lines[chain[-1] : head]):
+            break
+        chain.append(head)
+    return chain
+
+
+def _with_message(lines: list[ReportLine], head: int) -> tuple[int, ...]:
+    end = head + 1
+    while end < len(lines) and lines[end].kind is Kind.DETAIL:
+        end += 1
+    return tuple(range(head, end))
+
+
+def _type_of(text: str) -> str:
+    found = signs.EXCEPTION_LINE.match(text) or signs.DOTTED_EXCEPTION.match(text) or signs.EMBEDDED_EXCEPTION.search(text)
+    return found["type"].rsplit(".", 1)[-1] if found else ""
+
+
+def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine]:
+    alone = not any(line.kind in (Kind.EXCEPTION, Kind.SIGN) for line in lines)
+    heads = [at for at, line in enumerate(lines) if line.kind is Kind.EXCEPTION]
+    chain = set(_chain(lines, heads)) if heads else set()
+    weighted = []
+    first = True
+    for at, line in enumerate(lines):
+        weight = WEIGHTS[line.kind]
+        if line.kind is Kind.EXCEPTION:
+            first = at in chain
+        if line.kind in (Kind.EXCEPTION, Kind.DETAIL) and not first:
+            weight *= LATER
+        if line.kind is Kind.FALLOUT and (alone or signs.DEADLY_EXIT.search(line.text)):
+            weight = WEIGHTS[Kind.SIGN]
+        weighted.append(replace(line, weight=1.0 if at in primary else weight))
+    return weighted
+
+
+def _failure(lines: list[ReportLine], primary: tuple[int, ...]) -> Failure | None:
+    if not primary:
+        return None
+    head = lines[primary[0]]
+    found = signs.EXCEPTION_LINE.match(head.text) or signs.DOTTED_EXCEPTION.match(head.text) or signs.EMBEDDED_EXCEPTION.search(head.text)
+    kind = found["type"] if found else ""
+    message = (found["message"] or "") if found else head.text
+    excerpt = "\n".join(lines[at].text for at in primary)
+    return Failure(kind, message.strip(), _phase(lines, primary[0], kind), head.rank, head.number, excerpt[:2000])
+
+
+def _phase(lines: list[ReportLine], head: int, kind: str) -> Phase:
+    if kind.rsplit(".", 1)[-1] in signs.IMPORT_TYPES:
+        return Phase.IMPORT
+    for at in range(head - 1, max(-1, head - 120), -1):
+        if lines[at].kind in (Kind.TRACEBACK, Kind.EXCEPTION):
+            break
+        if lines[at].kind is Kind.FRAME:
+            phase = next((phase for phase, shape in signs.PHASE_SHAPES if shape.search(lines[at].text)), None)
+            if phase is not None:
+                return phase
+    return Phase.UNKNOWN

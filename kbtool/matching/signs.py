@@ -1,0 +1,150 @@
+"""What lines of a failing program look like: tables of shapes, each with its source; `report` reads them in order.
+
+Extend a table here when a new launcher, library or logger appears; `tests/matching/test_signs.py` holds examples of both sides.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from kbtool.model import Phase
+
+
+class Kind(Enum):
+    """What a line is to the report."""
+
+    BLANK = "blank"
+    ADVICE = "advice"
+    FALLOUT = "fallout"
+    WRAPPER = "wrapper"
+    TRACEBACK = "traceback"
+    CHAIN = "chain"
+    FRAME = "frame"
+    CODE = "code"
+    EXCEPTION = "exception"
+    DETAIL = "detail"
+    SIGN = "sign"
+    WARNING = "warning"
+    LOG = "log"
+    TEXT = "text"
+
+
+def _any(*patterns: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)
+
+
+ADVICE: tuple[tuple[str, str], ...] = (
+    ("torch CUDA errors", r"CUDA kernel errors might be asynchronously reported at some other API call,? so the stack ?trace below might be incorrect\.?"),
+    ("torch CUDA errors", r"For debugging consider passing CUDA_LAUNCH_BLOCKING ?= ?1\.?"),
+    ("torch CUDA errors", r"(?:Device-side assertions? (?:were|was) explicitly omitted.*)?Compile with `?TORCH_USE_CUDA_DSA`? to enable device-side assertions\.?"),
+    ("torch HIP errors", r"For debugging consider passing (?:AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING) ?= ?\d\.?"),
+    ("torch out of memory", r"If reserved (?:but unallocated )?memory is (?:>> allocated memory|large),? try setting [\w:= .]+? to avoid\s+fragmentation\.?"),
+    ("torch out of memory", r"See\s+documentation\s+for\s+Memory\s+Management(?:\s+and\s+PYTORCH_\w+)?(?:\s*\(https?://\S+\))?"),
+    ("torch elastic", r"To enable traceback see: https?://\S+"),
+    ("torch elastic", r"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default.*"),
+    ("nccl", r"\(run with NCCL_DEBUG=(?:INFO|WARN) for details\)"),
+    ("torch distributed", r"For more info, please see:? https?://\S+"),
+    ("hydra", r"Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\.?"),
+    ("torch dynamo", r"You can suppress this exception and fall back to eager by setting:?"),
+    ("torch dynamo", r"Set TORCH_LOGS=.* for more information"),
+    ("torch dynamo", r"for more information, you can do so by setting .*TORCHDYNAMO_VERBOSE=1"),
+    ("colab", r"NOTE: If your import is failing due to a missing package, you can|manually install dependencies using either !pip or !apt\."),
+    ("huggingface tokenizers", r"huggingface/tokenizers: The current process just got forked, after parallelism has already been used\..*"),
+    ("huggingface tokenizers", r"To disable this warning, you can either:|- Avoid using `?tokenizers`? before the fork if possible|- Explicitly set the environment variable TOKENIZERS_PARALLELISM=.*"),
+    ("jax, tensorflow", r"For simplicity, JAX has removed its internal frames.*|To enable them in other operations, rebuild TensorFlow with the appropriate compiler flags\.?"),
+)
+"""(source, shape): sentences that a library adds to many different errors. They are cut out and are never evidence."""
+
+ADVICE_SENTENCE = _any(*(shape for _, shape in ADVICE))
+
+FALLOUT: tuple[tuple[str, str], ...] = (
+    ("torch ProcessGroupNCCL", r"Watchdog caught collective operation timeout"),
+    ("torch ProcessGroupNCCL", r"detected by watchdog at work|Exception \(either an error or timeout\)"),
+    ("torch ProcessGroupNCCL", r"Some NCCL operations have failed or timed out|To avoid data inconsistency, we are (?:taking|tearing)"),
+    ("torch ProcessGroupNCCL", r"(?:NCCL )?[Ww]atchdog thread terminated with exception|Received a dump signal|destroy_process_group\(\) was not called"),
+    ("torch TCPStore", r"TCPStore.*(?:recvValue failed|Connection reset|Broken pipe|sendBytes failed)|Failed to check the \"should dump\" flag"),
+    ("C++ runtime", r"terminate called (?:after throwing an instance of|without an active exception|recursively)"),
+    ("torch elastic", r"Sending process \d+ closing signal SIG\w+|Unable to shutdown process \d+"),
+    ("torch elastic", r"failed \(exitcode: -?\d+\) (?:local_rank|.*of binary)|ChildFailedError|<NO_OTHER_FAILURES>"),
+    ("torch elastic", r"^\s*Root Cause \(first observed failure\)|^\s*(?:time|host|rank|exitcode|error_file|traceback) *: |^\S+ FAILED$|^\s*(?:Other )?Failures:$|^\[\d+\]:$"),
+    ("torch elastic, subprocess", r"returned non-zero exit status|subprocess\.CalledProcessError"),
+    ("deepspeed launcher", r"sigkill_handler\] (?:Killing subprocess|.*exits with return code)|^Killing subprocess \d+"),
+    ("vllm", r"Engine core initialization failed|See root cause above|EngineCore encountered a fatal error|EngineDeadError"),
+    ("slurm", r"srun: (?:error: .*: task \S+: |Job step aborted|Terminating)|slurmstepd: error: \*\*\* STEP|Force Terminated"),
+    ("mpirun", r"Primary job +terminated normally|mpirun (?:detected|noticed) that|MPI_ABORT was invoked"),
+    ("multiprocessing", r"resource_tracker: There appear to be \d+ leaked|DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly"),
+    ("ray", r"The actor died (?:because|unexpectedly)|ActorDiedError"),
+    ("shell", r"^\s*(?:make: \*\*\*|exit status \d|exited with code \d)"),
+)
+"""(source, shape): what other ranks, launchers and runtimes say after something else has failed."""
+
+FALLOUT_LINE = _any(*(shape for _, shape in FALLOUT))
+
+DEADLY_EXIT = re.compile(r"exitcode\s*: -\d+|return code = -\d+|SIGKILL|SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGHUP|got signal: \d+")
+"""A launcher's line that names the signal: for a process that died without a word it is the only evidence."""
+
+WRAPPER_LINE = _any(
+    r"Caught \w+ in (?:DataLoader worker process|replica) \d+",
+    r"Exception in (?:thread|callback)",
+    r"Error executing job with overrides",
+    r"An error occurred while generating the dataset$",
+    r"ray\.exceptions\.RayTaskError\(\w+\)",
+)
+"""Lines that only carry another exception from one process to the next."""
+
+TRACEBACK_LINE = re.compile(r"^\W{0,40}(?:Original )?(?:Python |C\+\+ )?Traceback(?: \(most recent call last\))?\W{0,100}$")
+CHAIN_DIRECT = re.compile(r"The above exception was the direct cause of the following")
+CHAIN_HANDLING = re.compile(r"During handling of the above exception, another exception occurred")
+
+FRAME_LINE = _any(
+    r"^\s*File \"?(?P<file>[^\"\n]+?)\"?, line \d+(?:, in (?P<name>.+))?$",
+    r"^\s*File (?P<file2>[~./\\\w<>:-]+?\.pyx?):\d+, in (?P<name2>[\w.<>]+)",
+    r"^\s*(?:[│❱>]\s*)*(?P<file3>(?:[A-Za-z]:)?[~./\\\w@+ -]*[\w-]+\.pyx?):\d+ in\s+(?P<name3>[\w.<>]*)",
+    r"^\s*(?P<file4>[~./\\\w-]+\.pyx?) in (?P<name4>[\w.<>]+)\(.*\)$",
+    r"^\s*frame #\d+: (?P<name5>.+)$",
+    r"^\s*at (?P<name6>[\w.$<>]+)\((?:[\w.]+\.(?:java|js|kt):\d+|Unknown Source|Native Method)\)",
+    r"^\s*#\d+ 0x[0-9a-f]+ in (?P<name7>\S+)",
+)
+CODE_LINE = _any(r"^\s*[\^~]+\s*$", r"^\s*(?:-+>|❱)\s*\d+", r"^\s{0,6}\d+ *(?:│|\s{3,})", r"^\s*│")
+
+EXCEPTION_LINE = re.compile(
+    r"^\s*(?:[│|E]\s+)?(?P<type>(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure|Fault|Timeout|Expired|Cancelled)|[A-Z]\w*Warning))"
+    r"(?::\s*(?P<message>.*)|\s*)$"
+)
+DOTTED_EXCEPTION = re.compile(r"^(?P<type>[a-z_]\w*(?:\.\w+)*\.[A-Z]\w+): (?P<message>.+)$")
+EMBEDDED_EXCEPTION = re.compile(r"(?P<type>\b(?:[a-z_]\w*\.)*[A-Z][A-Za-z]*(?:Error|Exception)): (?P<message>\S.*)$")
+
+DETAIL_TYPES: frozenset[str] = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty", "ModuleNotFoundError", "LookupError", "IndexError"})
+"""Types that code catches to do something else: at the head of a "during handling" chain they are a detail, not the failure."""
+
+SIGN_LINE = _any(
+    r"\b(?:error|errors|failed|failure|fatal|cannot|can't|couldn't|could not|unable|killed|abort(?:ed)?|segmentation|assert(?:ion)?|exceed(?:s|ed)?"
+    r"|timed out|timeout|no space|not found|no such|illegal|invalid|mismatch|unexpected|unsupported|not supported|not compatible|incompatible|insufficient"
+    r"|too old|too many|out of memory|oom|refused|denied|unrecognized|missing|conflict|corrupt(?:ed)?|bus error|stuck|hang(?:s|ing)?|signal|panic|xid|nan)\b",
+    r"[A-Z]\w+(?:Error|Exception)\b",
+    r"错误|失败|不足|异常|无法|超时|卡死|崩溃|未找到",
+    flags=re.IGNORECASE,
+)
+WARNING_LINE = _any(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b")
+LOG_LINE = _any(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b", r"^\s*\d+%\|", r"\bsteps?[ /:=]+\d+.*\bloss\b", r"^\{'(?:loss|train_|eval_)", r"\b(?:it/s|s/it|tok/s)\b")
+RULE_LINE = re.compile(r"^[\W_]*$")
+PROGRESS_BAR = re.compile(
+    r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?|\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?"
+)
+
+PHASES: tuple[tuple[Phase, str], ...] = (
+    (Phase.BACKWARD, r"torch[/\\](?:_tensor|tensor|autograd[/\\]__init__|autograd[/\\]graph)\.py\b.*\bbackward|\bbackward$|_engine_run_backward|autograd"),
+    (Phase.STEP, r"[/\\]optim[/\\]|grad_scaler|clip_grad|\boptimizer_step$|\boptimizer\b.*\bstep$|fused_adam|cpu_adam|stage_?[123]\w*\.py.*\bstep$"),
+    (Phase.LOSS, r"[/\\]loss(?:es)?\.py|cross_entropy|\bnll_loss|binary_cross_entropy|\bcompute_loss$|criterion"),
+    (Phase.DATA, r"utils[/\\]data|dataloader|dataset|collat|__getitem__|sampler|[/\\]PIL[/\\]|[/\\]datasets[/\\]|torchaudio|tokenization_|h5py"),
+    (Phase.CHECKPOINT, r"\bsave(?:_\w+)?$|save_checkpoint|save_pretrained|torch[/\\]serialization\.py.*\b_?(?:legacy_)?save"),
+    (Phase.LOAD, r"serialization\.py|from_pretrained|load_state_dict|load_checkpoint|load_model|safetensors|huggingface_hub|load_file|\bload$|modeling_utils"),
+    (Phase.FORWARD, r"\bforward$|_call_impl|_wrapped_call|nn[/\\]functional|nn[/\\]modules|modeling_\w+\.py"),
+    (Phase.SERVE, r"uvicorn|gunicorn|fastapi|starlette|flask|vllm[/\\]|tritonserver|ray[/\\]serve|torchserve|gradio"),
+    (Phase.IMPORT, r"importlib|<frozen importlib|\bimport_module$|__init__\.py.*<module>"),
+)
+"""Which file or function of a frame tells the phase; the innermost telling frame decides."""
+
+PHASE_SHAPES: tuple[tuple[Phase, re.Pattern[str]], ...] = tuple((phase, re.compile(shape)) for phase, shape in PHASES)
+IMPORT_TYPES: frozenset[str] = frozenset({"ImportError", "ModuleNotFoundError"})

@@ -1,0 +1,95 @@
+"""What a line says, as tokens: words, names and their parts, command-line options, numbers that are codes, and pairs of characters for CJK.
+
+Plain numbers are noise; a number that follows a word is kept with it (`errno#28`, `signal#9`, `operand#118`), so that the base itself can
+tell which of them distinguish its entries. Addresses, hashes and the like are masked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+CODE = "#"
+"""Joins a word and the number behind it."""
+
+_TOKEN = re.compile(
+    r"0x[0-9a-fA-F]+"
+    r"|--[A-Za-z][\w-]*"
+    r"|[A-Za-z_][A-Za-z0-9_]*"
+    r"|(?<![\w.])-?\d+(?:\.\d+)*"
+    r"|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+"
+    r"|[^\W\d_]+"
+)
+_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNORECASE)
+_GLUE = re.compile(r"[\s:=(\[#<>'\"]*$")
+
+STOP_WORDS: frozenset[str] = frozenset(
+    "a an and are as at be been but by can do does for from has have if in into is it its may no not of on or our so that the their them then there these"
+    " this those to too was we were what when where which while will with would you your".split()
+)
+"""English words that tell nothing about a fault. `no`, `not`, `but` stay out of phrases only."""
+
+MASKED_WORDS: frozenset[str] = frozenset({"true", "false", "none", "null", "nan", "inf"}) - {"nan", "inf"}
+CJK_START = "\u3040"
+
+
+def tokens(line: str) -> list[str]:
+    """All tokens of a line in order, parts of compound names after the name itself."""
+    return list(_tokens(line))
+
+
+def words(line: str) -> list[str]:
+    """The tokens of a line without parts of names: what phrases are made of."""
+    return [token for token in _tokens(line, parts=False)]
+
+
+def _tokens(line: str, *, parts: bool = True) -> Iterator[str]:
+    previous: str | None = None
+    end = 0
+    for found in _TOKEN.finditer(line):
+        text = found.group()
+        first = text[0]
+        if first.isdigit() or (first == "-" and text[1].isdigit()):
+            if text.startswith("0x"):
+                previous = None
+            elif previous is not None and _GLUE.match(line, end, found.start()):
+                yield f"{previous}{CODE}{text}"
+                previous = None
+            end = found.end()
+            continue
+        end = found.end()
+        if first >= CJK_START:
+            yield from _cjk(text)
+            previous = None
+            continue
+        yield from _named(text, parts)
+        previous = _stem(text.lower().lstrip("-"))
+
+
+def _cjk(text: str) -> Iterator[str]:
+    if len(text) == 1:
+        yield text
+    for at in range(len(text) - 1):
+        yield text[at : at + 2]
+
+
+def _named(text: str, parts: bool) -> Iterator[str]:
+    lowered = text.lower()
+    if _HASH.match(lowered) or len(text) > 80 or lowered in STOP_WORDS:
+        return
+    yield _stem(lowered)
+    if not parts:
+        return
+    humps = [hump.lower() for hump in _HUMP.findall(text) if not hump[0].isdigit()]
+    if len(humps) > 1 or (humps and "_" in text.strip("_")) or text.startswith("--"):
+        for hump in humps:
+            if len(hump) > 1 and hump not in STOP_WORDS:
+                yield _stem(hump)
+
+
+def _stem(word: str) -> str:
+    """Without a plural s: the only ending that wordings of one fault really differ by."""
+    if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
