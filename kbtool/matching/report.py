@@ -166,7 +166,7 @@ def _mended(lines: list[ReportLine]) -> list[ReportLine]:
         here, below = lines[at].text, lines[at + 1].text
         if len(here) < 50 or lines[at + 1].kind not in (Kind.TEXT, Kind.DETAIL, Kind.SIGN):
             continue
-        head = re.search(r"[\w.]+$", here)
+        head = re.search(r"\w[\w.]*(?<!\.)$", here)
         tail = re.match(r"[\w.]+", below)
         if head and tail:
             lines[at] = replace(lines[at], mended=head.group() + tail.group())

@@ -98,7 +98,7 @@ CHAIN_DIRECT = re.compile(r"The above exception was the direct cause of the foll
 CHAIN_HANDLING = re.compile(r"During handling of the above exception, another exception occurred")
 
 FRAME_LINE = _any(
-    r"^\s*File \"?(?P<file>[^\"\n]+?)\"?, line \d+(?:, in (?P<name>.+))?$",
+    r"^\s*File \"?(?P<file>[^\"\n]+?)\"?, line \d+(?:,? in (?P<name>.+))?$",
     r"^\s*File (?P<file2>[~./\\\w<>:-]+?\.pyx?):\d+, in (?P<name2>[\w.<>]+)",
     r"^\s*(?:[│❱>]\s*)*(?P<file3>(?:[A-Za-z]:)?[~./\\\w@+ -]*[\w-]+\.pyx?):\d+ in\s+(?P<name3>[\w.<>]*)",
     r"^\s*(?P<file4>[~./\\\w-]+\.pyx?) in (?P<name4>[\w.<>]+)\(.*\)$",

@@ -1,0 +1,155 @@
+"""What an entry offers for comparison: its wordings line by line, and the words of its title, cause and fix.
+
+A profile is made once, when an entry is indexed, and kept in the index as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kbtool.matching import signs
+from kbtool.matching.report import Report, ReportLine, report_text
+from kbtool.matching.signs import Kind
+from kbtool.matching.tokens import tokens, words
+from kbtool.model import Entry
+
+WORDING_CAP = 24
+"""Lines of one symptom fence that are compared."""
+WORDINGS_CAP = 24
+"""Fences of one entry that are compared."""
+
+LINE_WEIGHTS: dict[Kind, float] = {
+    Kind.BLANK: 0.0,
+    Kind.ADVICE: 0.0,
+    Kind.TRACEBACK: 0.0,
+    Kind.CHAIN: 0.0,
+    Kind.FRAME: 0.4,
+    Kind.CODE: 0.4,
+    Kind.FALLOUT: 0.7,
+    Kind.LOG: 0.7,
+}
+"""How much a line of a symptom counts; those not named count fully."""
+REMARK_WEIGHT = 0.4
+"""A line in brackets is the author's remark, not output."""
+_REMARK = re.compile(r"^\s*\(.*\)\s*$")
+_PACKAGE = re.compile(r"(?:site|dist)-packages[/\\]")
+_FRAME_TAIL = 3
+
+
+@dataclass(frozen=True)
+class WordingLine:
+    """One line of a symptom: its tokens, its phrase, its weight, and whether it is a frame."""
+
+    tokens: tuple[str, ...]
+    words: tuple[str, ...]
+    weight: float
+    frame: bool = False
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One symptom fence."""
+
+    lines: tuple[WordingLine, ...]
+    types: tuple[str, ...]
+    """Exception types it names, without their modules."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What of an entry is compared with a report."""
+
+    wordings: tuple[Wording, ...]
+    lookalikes: tuple[Wording, ...]
+    """From Not this: what is another fault."""
+    context: frozenset[str]
+    """Tokens of title, root cause, fix and tags."""
+
+    def all_tokens(self) -> set[str]:
+        """Every token by which the entry can be found."""
+        return {token for wording in self.wordings for line in wording.lines for token in line.tokens} | self.context
+
+
+def frame_text(line: ReportLine | str) -> str:
+    """What identifies a frame: library, file and function; not the folders above, which are somebody's home."""
+    text = line if isinstance(line, str) else line.text
+    found = signs.FRAME_LINE.match(text)
+    if found is None:
+        return text
+    groups = {name.rstrip("0123456789"): value for name, value in found.groupdict().items() if value}
+    path = groups.get("file", "")
+    below = _PACKAGE.split(path)[-1] if _PACKAGE.search(path) else "/".join(re.split(r"[/\\]", path)[-_FRAME_TAIL + 1 :])
+    return f"{below} {groups.get('name', '')}"
+
+
+def line_text(line: ReportLine) -> str:
+    """The part of a line that is compared."""
+    return frame_text(line) if line.kind is Kind.FRAME else line.text
+
+
+def exception_types(report: Report) -> tuple[str, ...]:
+    """Exception types that a report names, in order, without modules and doubles."""
+    return tuple(dict.fromkeys(_types(report.lines)))
+
+
+def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
+    for line in lines:
+        if line.kind is Kind.EXCEPTION:
+            found = signs.EXCEPTION_LINE.match(line.text) or signs.DOTTED_EXCEPTION.match(line.text) or signs.EMBEDDED_EXCEPTION.search(line.text)
+            if found:
+                yield found["type"].rsplit(".", 1)[-1]
+
+
+def wording(text: str) -> Wording:
+    """A symptom fence as it is compared."""
+    report = report_text(text)
+    lines = []
+    for line in report.lines:
+        weight = REMARK_WEIGHT if _REMARK.match(line.text) else LINE_WEIGHTS.get(line.kind, 1.0)
+        shown = line_text(line)
+        if weight and len(lines) < WORDING_CAP:
+            mended = tokens(line.mended) if line.mended else []
+            lines.append(WordingLine(tuple(dict.fromkeys(tokens(shown) + mended)), tuple(words(shown)), weight, line.kind in (Kind.FRAME, Kind.CODE)))
+    return Wording(tuple(lines), exception_types(report))
+
+
+def make_profile(entry: Entry) -> Profile:
+    """The profile of an entry."""
+    context = " \n".join((entry.title, entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or ""))
+    return Profile(
+        tuple(wording(text) for text in entry.symptoms[:WORDINGS_CAP]),
+        tuple(wording(text) for text in entry.not_this[:WORDINGS_CAP]),
+        frozenset(tokens(context)),
+    )
+
+
+def to_json(profile: Profile) -> str:
+    """The profile as the index keeps it."""
+    return json.dumps(
+        {"wordings": _wordings(profile.wordings), "lookalikes": _wordings(profile.lookalikes), "context": sorted(profile.context)},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def _wordings(wordings: tuple[Wording, ...]) -> list[object]:
+    return [[[[line.tokens, line.words, line.weight, int(line.frame)] for line in item.lines], item.types] for item in wordings]
+
+
+def from_json(text: str) -> Profile:
+    """The profile that `to_json` wrote; raises ValueError or TypeError for anything else."""
+    data = json.loads(text)
+    return Profile(_read(data["wordings"]), _read(data["lookalikes"]), frozenset(data["context"]))
+
+
+def _read(items: list[list[list[list[object]]]]) -> tuple[Wording, ...]:
+    return tuple(
+        Wording(
+            tuple(WordingLine(tuple(line[0]), tuple(line[1]), float(line[2]), bool(line[3])) for line in lines),  # type: ignore[arg-type]
+            tuple(types),  # type: ignore[arg-type]
+        )
+        for lines, types in items
+    )
