@@ -106,7 +106,7 @@ def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
 def wording(text: str) -> Wording:
     """A symptom fence as it is compared."""
     report = report_text(text)
-    lines = []
+    lines: list[WordingLine] = []
     for line in report.lines:
         weight = REMARK_WEIGHT if _REMARK.match(line.text) else LINE_WEIGHTS.get(line.kind, 1.0)
         shown = line_text(line)

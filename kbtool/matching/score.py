@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kbtool.matching.profile import Profile, Wording, WordingLine, exception_types, line_text
 from kbtool.matching.report import Report
@@ -63,7 +64,7 @@ def make_query(report: Report) -> Query:
     for line in lines:
         for token in line.tokens:
             bag[token] = max(bag.get(token, 0.0), line.weight)
-        for pair in zip(line.words, line.words[1:]):
+        for pair in pairwise(line.words):
             pairs[pair] = max(pairs.get(pair, 0.0), line.weight)
     chosen = tuple(sorted(sorted(lines, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.index))
     return Query(
@@ -265,7 +266,7 @@ def _phrase(query: Query, item: Wording, base: Base) -> float:
     for line in item.lines:
         if line.frame:
             continue
-        for pair in zip(line.words, line.words[1:]):
+        for pair in pairwise(line.words):
             weight = line.weight * (base.idf(pair[0]) + base.idf(pair[1]))
             total += weight
             got += weight * query.pairs.get(pair, 0.0)

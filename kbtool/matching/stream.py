@@ -272,7 +272,7 @@ class _Keeper:
             self._select(lines, places, shapes, fresh, alarming, grave)
         elif self.owed:
             self._keep_owed(lines, places, 0, len(lines))
-        self.recent.extend(zip(places[-TAIL:], lines[-TAIL:]))
+        self.recent.extend(zip(places[-TAIL:], lines[-TAIL:], strict=True))
 
     def _remember(self, fresh: set[bytes]) -> None:
         if len(self.seen) + len(fresh) > SHAPES_CAP:

@@ -25,8 +25,7 @@ _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNOREC
 _GLUE = re.compile(r"[\s:=(\[#<>'\"]*$")
 
 STOP_WORDS: frozenset[str] = frozenset(
-    "a an and are as at be been but by can do does for from has have if in into is it its may no not of on or our so that the their them then there these"
-    " this those to too was we were what when where which while will with would you your".split()
+    ["a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "has", "have", "if", "in", "into", "is", "it", "its", "may", "no", "not", "of", "on", "or", "our", "so", "that", "the", "their", "them", "then", "there", "these", "this", "those", "to", "too", "was", "we", "were", "what", "when", "where", "which", "while", "will", "with", "would", "you", "your"]
 )
 """English words that tell nothing about a fault. `no`, `not`, `but` stay out of phrases only."""
 
@@ -41,7 +40,7 @@ def tokens(line: str) -> list[str]:
 
 def words(line: str) -> list[str]:
     """The tokens of a line without parts of names: what phrases are made of."""
-    return [token for token in _tokens(line, parts=False)]
+    return list(_tokens(line, parts=False))
 
 
 def _tokens(line: str, *, parts: bool = True) -> Iterator[str]:

@@ -1,0 +1,132 @@
+"""An answer shown: as schema 1 of `docs/json.md`, and for a person."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from kbtool.cli.render import safe, safe_line, styled
+from kbtool.model import Answer, Confidence, Failure, Match, Tally, first_sentence
+
+SCHEMA = 1
+LABEL_WIDTH = 9
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """The answer as `kb match --json` gives it."""
+    return {
+        "schema": SCHEMA,
+        "error": failure_json(answer.failure),
+        "matches": [match_json(match) for match in answer.matches],
+        "domain": {"name": answer.domain.name, "first_action": answer.domain.first_action} if answer.domain else None,
+        "truncated": answer.truncated,
+    }
+
+
+def failure_json(failure: Failure | None) -> dict[str, Any] | None:
+    """The failure that was found in the input."""
+    if failure is None:
+        return None
+    return {
+        "type": failure.type,
+        "message": failure.message,
+        "phase": failure.phase.value,
+        "rank": failure.rank,
+        "line": failure.line,
+        "excerpt": failure.excerpt,
+    }
+
+
+def match_json(match: Match) -> dict[str, Any]:
+    """One entry that may explain it."""
+    return {
+        "id": match.id,
+        "title": match.title,
+        "domain": match.domain,
+        "score": match.score,
+        "confidence": match.confidence.value,
+        "root_cause": match.root_cause,
+        "verify": match.verify,
+        "confirms": match.confirms,
+        "fix": match.fix,
+        "path": match.path,
+        "why": [{"line": reason.line, "text": reason.text, "tokens": list(reason.tokens)} for reason in match.why],
+        "outcomes": tally_json(match.tally),
+    }
+
+
+def tally_json(tally: Tally) -> dict[str, Any]:
+    """Recorded outcomes, counted."""
+    last = {"when": tally.last_when, "outcome": tally.last_verdict.value} if tally.last_verdict else None
+    return {"confirmed": tally.confirmed, "refuted": tally.refuted, "inconclusive": tally.inconclusive, "last": last}
+
+
+def print_answer(answer: Answer) -> None:
+    """The answer for a person: the failure, the causes with their reasons, and what to type next."""
+    if answer.failure:
+        _print_failure(answer.failure)
+    if answer.matches:
+        for place, match in enumerate(answer.matches, 1):
+            _print_match(place, match)
+        _print_next(answer.matches)
+    else:
+        _print_unknown(answer)
+    if answer.truncated:
+        print(styled("(the input was larger than what is looked at line by line; its alarming parts, beginning and end were)", "dim"))
+
+
+def _print_failure(failure: Failure) -> None:
+    rank = f" · rank {failure.rank}" if failure.rank is not None else ""
+    phase = f" · in {failure.phase.value}" if failure.phase.value != "unknown" else ""
+    kind = f"{failure.type}: " if failure.type else ""
+    print(styled(safe_line(f"line {failure.line}{rank}{phase}"), "dim"))
+    print(styled(safe_line(f"{kind}{failure.message}"[:400]), "bold"))
+    print()
+
+
+def _print_match(place: int, match: Match) -> None:
+    colour = "green" if match.confidence is Confidence.STRONG else "yellow"
+    print(f"{place}. {styled(safe_line(match.title), 'bold')}")
+    print(f"   {styled(safe_line(match.id), 'cyan')} · {safe_line(match.domain)} · {styled(f'{match.confidence.value} {match.score:.0%}', colour)}")
+    for reason in match.why[:2]:
+        _field("matched", f"line {reason.line}: {reason.text}"[:220])
+    _field("cause", first_sentence(match.root_cause))
+    if match.verify:
+        _field("check", match.verify + (f"   → {match.confirms}" if match.confirms else ""))
+    _field("fix", " ".join(match.fix.split()))
+    if match.tally.confirmed or match.tally.refuted or match.tally.inconclusive:
+        _field("earlier", earlier(match.tally))
+    print()
+
+
+def earlier(tally: Tally) -> str:
+    """Recorded outcomes in words."""
+    counts = [f"{count} × {word}" for count, word in ((tally.confirmed, "confirmed"), (tally.refuted, "refuted"), (tally.inconclusive, "inconclusive")) if count]
+    last = f", last {tally.last_verdict.value} {tally.last_when}" if tally.last_verdict else ""
+    return ", ".join(counts) + last
+
+
+def _field(name: str, text: str) -> None:
+    if text:
+        print(f"   {styled(name.ljust(LABEL_WIDTH), 'dim')}{safe_line(text)}")
+
+
+def _print_next(matches: Sequence[Match]) -> None:
+    first = matches[0]
+    rivals = f"  (`kb verify --all-matched` lets all {len(matches)} checks decide)" if len(matches) > 1 else ""
+    if first.verify:
+        print(f"next: kb verify {safe_line(first.id)}{rivals}")
+    else:
+        print(f"next: kb show {safe_line(first.id)}")
+
+
+def _print_unknown(answer: Answer) -> None:
+    print(styled("Nothing known matches this." if answer.failure else "No failure that kb knows of in this text.", "bold"))
+    if answer.domain:
+        print(f"\nIt looks like {styled(safe_line(answer.domain.name), 'cyan')}. First action:\n")
+        print(safe(answer.domain.first_action))
+        if answer.domain.minimal_check:
+            print("\n" + "\n".join("    " + safe(line) for line in answer.domain.minimal_check.splitlines()))
+    print("\nnext: kb triage, and `kb add` when it is solved")
+    sys.stdout.flush()

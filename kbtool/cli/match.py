@@ -1,0 +1,116 @@
+"""`kb match`: a traceback or a log goes in, the known causes come out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kbtool.errors import ExitStatus, KbError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kbtool.knowledge.layers import Base
+    from kbtool.matching.stream import Reading
+    from kbtool.model import Answer
+
+app = typer.Typer()
+
+PROGRESS_FROM = 64 << 20
+"""Bytes read before a progress line appears."""
+
+
+@app.command()
+def match(
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]…", help="Logs, or folders of them; `-` or none: standard input.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/json.md).")] = False,
+    retired: Annotated[bool, typer.Option("--all", help="Also match retired entries.")] = False,
+    tee: Annotated[bool, typer.Option("--tee", help="Pass the input on to stdout while reading; the answer goes to stderr.")] = False,
+) -> int:
+    """Find the known causes of a failure in a log. Example: python train.py 2>&1 | kb match"""
+    from kbtool.cli.answers import answer_json, print_answer
+    from kbtool.cli.render import print_json, tell
+    from kbtool.knowledge.layers import find_layers
+    from kbtool.matching.answer import answer_reading
+    from kbtool.matching.index import open_index
+
+    begun = time.monotonic()
+    bases = find_layers()
+    paths = _paths(files or [])
+    readings = [_read(path, tee) for path in paths]
+    index = open_index(bases)
+    for problem in index.problems:
+        tell(str(problem))
+    given = answer_reading(readings[0], index, all=retired)
+    if as_json:
+        print_json(answer_json(given))
+    else:
+        print_answer(given)
+    _remember(given, bases, paths, time.monotonic() - begun)
+    return ExitStatus.OK if given.matches else ExitStatus.NEGATIVE
+
+
+def _paths(files: list[str]) -> list[Path | None]:
+    """The files to read, folders opened up; None is standard input."""
+    if not files or files == ["-"]:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise KbError("match reads a log from a pipe or a file, and nothing was given", hint="`python train.py 2>&1 | kb match`, or `kb match train.log`")
+        return [None]
+    paths: list[Path | None] = []
+    for name in files:
+        path = Path(name)
+        if path.is_dir():
+            inside = sorted(item for item in path.iterdir() if item.is_file() and not item.name.startswith("."))
+            if not inside:
+                raise KbError(f"{name}: the folder holds no files", hint="name a log, or a folder of logs")
+            paths += inside
+        else:
+            paths.append(path)
+    return paths
+
+
+def _read(path: Path | None, tee: bool) -> Reading:
+    from kbtool.matching.stream import read_stream
+
+    passing = _pass_on if tee else None
+    progress = _progress(path)
+    if path is None:
+        return read_stream(sys.stdin.buffer, tee=passing, progress=progress)
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return read_stream(file, tee=passing, progress=progress)
+    except OSError as error:
+        raise KbError(f"{path}: can not be read: {error.strerror}", hint="check the name and the permissions of the file") from None
+
+
+def _pass_on(chunk: bytes) -> None:
+    sys.stdout.buffer.write(chunk)
+    sys.stdout.buffer.flush()
+
+
+def _progress(path: Path | None) -> Callable[[int], object] | None:
+    if not sys.stderr.isatty():
+        return None
+    shown = 0
+
+    def show(size: int) -> None:
+        nonlocal shown
+        if size - shown >= PROGRESS_FROM:
+            shown = size
+            sys.stderr.write(f"\rkb: {size >> 20} MiB read\r")
+            sys.stderr.flush()
+
+    return show
+
+
+def _remember(given: Answer, bases: list[Base], paths: list[Path | None], seconds: float) -> None:
+    from kbtool.journal.journal import open_journal
+    from kbtool.journal.terminal import base_key, terminal_key
+
+    source = ", ".join("-" if path is None else str(path) for path in paths)
+    with open_journal() as journal:
+        journal.remember_match(given, base=base_key(base.root for base in bases), terminal=terminal_key(), source=source[:500], seconds=seconds)

@@ -1,0 +1,260 @@
+"""The index of the bases in use: found fresh or made fresh, asked for candidates.
+
+One SQLite file a base, in the cache folder, keyed by the base's real path. A seal beside it holds the file's own stamp: whoever touched it
+broke the seal, and it is built anew. Where the cache can not be written, the index lives in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kbtool import settings
+from kbtool.knowledge.layers import Base
+from kbtool.knowledge.problems import ERROR, Problem
+from kbtool.matching import schema
+from kbtool.matching.build import Progress, fill, fill_with_sqlite_utils, read_files, update
+from kbtool.matching.rows import ENTRY_COLUMNS, Record, domain_of, record_of
+from kbtool.matching.scan import Stamp, scan, stamp_of
+from kbtool.model import Domain
+
+_COLUMNS = ", ".join(f"entry.{name}" for name in ENTRY_COLUMNS)
+UPDATE_SHARE = 0.5
+"""Share of changed files from which on a full build is cheaper than an update."""
+
+
+@dataclass
+class Layer:
+    """One base and its opened index."""
+
+    base: Base
+    connection: sqlite3.Connection
+    full_text: bool
+    size: int
+
+
+@dataclass
+class Index:
+    """The indexes of all layers, top first; the same id in two layers counts in the upper one."""
+
+    layers: list[Layer]
+    problems: tuple[Problem, ...]
+    """What kept files from being indexed; they hide no other."""
+    _frequency: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Entries in all layers."""
+        return sum(layer.size for layer in self.layers)
+
+    def frequencies(self, tokens: Iterable[str]) -> Mapping[str, int]:
+        """In how many entries each of the tokens stands; also those asked for earlier."""
+        wanted = [token for token in dict.fromkeys(tokens) if token not in self._frequency]
+        for layer in self.layers:
+            for start in range(0, len(wanted), 500):
+                part = wanted[start : start + 500]
+                rows = layer.connection.execute(f"SELECT token, entries FROM term WHERE token IN ({','.join('?' * len(part))})", part)
+                for token, count in rows:
+                    self._frequency[token] = self._frequency.get(token, 0) + count
+        for token in wanted:
+            self._frequency.setdefault(token, 0)
+        return self._frequency
+
+    def candidates(self, tokens: Sequence[str], limit: int) -> list[Record]:
+        """The entries of every layer that hold most of the tokens, best first within a layer."""
+        found: list[Record] = []
+        known: set[str] = set()
+        for layer in self.layers:
+            for record in self._candidates(layer, tokens, limit):
+                if record.id not in known and not self._hidden(layer, record.id):
+                    known.add(record.id)
+                    found.append(record)
+        return found
+
+    def _candidates(self, layer: Layer, tokens: Sequence[str], limit: int) -> list[Record]:
+        if not tokens:
+            return []
+        if layer.full_text:
+            query = (
+                f"SELECT {_COLUMNS} FROM (SELECT rowid AS number FROM entry_fts WHERE entry_fts MATCH ? ORDER BY rank LIMIT ?) AS hit"
+                " JOIN entry ON entry.number = hit.number"
+            )
+            rows = layer.connection.execute(query, (schema.quoted(list(tokens)), limit)).fetchall()
+        else:
+            rows = self._scanned(layer, tokens, limit)
+        return [record_of(row, layer.base.root) for row in rows]
+
+    def _scanned(self, layer: Layer, tokens: Sequence[str], limit: int) -> list[tuple[object, ...]]:
+        wanted = set(tokens)
+        counted = [(len(wanted & set(terms.split(" "))), number) for number, terms in layer.connection.execute("SELECT rowid, terms FROM entry_fts")]
+        best = [number for count, number in sorted(counted, key=lambda item: (-item[0], item[1]))[:limit] if count]
+        return [layer.connection.execute(f"SELECT {_COLUMNS} FROM entry WHERE number = ?", (number,)).fetchone() for number in best]
+
+    def _hidden(self, layer: Layer, entry_id: str) -> bool:
+        above = self.layers[: self.layers.index(layer)]
+        return any(upper.connection.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone() for upper in above)
+
+    def record(self, entry_id: str) -> Record | None:
+        """The entry with that id, from the top layer that has it."""
+        for layer in self.layers:
+            row = layer.connection.execute(f"SELECT {_COLUMNS} FROM entry WHERE id = ?", (entry_id,)).fetchone()
+            if row is not None:
+                return record_of(row, layer.base.root)
+        return None
+
+    def domains(self) -> list[Domain]:
+        """The domain pages of all layers, the top one winning for a name."""
+        found: dict[str, Domain] = {}
+        for layer in self.layers:
+            rows = layer.connection.execute("SELECT name, path, keywords, first_action, minimal_check, go_back_when FROM domain")
+            for row in rows:
+                found.setdefault(row[0], domain_of(row, layer.base.root))
+        return [found[name] for name in sorted(found)]
+
+    def close(self) -> None:
+        """Close the files."""
+        for layer in self.layers:
+            layer.connection.close()
+
+
+def open_index(bases: Sequence[Base], *, progress: Progress | None = None) -> Index:
+    """The fresh index of `bases`, top first; never raises for what the cache folder or a base holds."""
+    layers, problems = [], []
+    for base in bases:
+        layer, found = _open_layer(base, progress)
+        layers.append(layer)
+        problems += found
+    return Index(layers, tuple(problems))
+
+
+def refresh(bases: Sequence[Base]) -> None:
+    """Bring the index up to date after a change, so that the next match finds it fresh."""
+    open_index(bases).close()
+
+
+def index_path(base: Base) -> Path:
+    """Where the index of a base lies."""
+    return settings.cache_folder() / "index" / f"{settings.place_key(base.root)}.sqlite"
+
+
+def _open_layer(base: Base, progress: Progress | None) -> tuple[Layer, list[Problem]]:
+    path = index_path(base)
+    now = scan(base.root)
+    try:
+        return _opened(base, path, now)
+    except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, IndexError):
+        pass
+    try:
+        _rebuild(base, path, now, progress)
+        return _opened(base, path, now)
+    except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, IndexError):
+        return _in_memory(base, now, progress)
+
+
+def _opened(base: Base, path: Path, now: dict[str, Stamp]) -> tuple[Layer, list[Problem]]:
+    """Open the index, updated if need be; raises where it can not be trusted."""
+    if not _sealed(path):
+        raise ValueError("the seal is broken")
+    connection = _connect(path)
+    try:
+        stored = _checked(connection, base.root)
+        if stored != now:
+            connection.close()
+            _update(base, path, stored, now)
+            connection = _connect(path)
+            if _checked(connection, base.root) != now:
+                raise ValueError("the update did not take")
+        return _layer(base, connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    from urllib.parse import quote
+
+    # nobody changes an index in place: without locks it can be read from a read-only or network cache too
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+
+
+def _checked(connection: sqlite3.Connection, root: Path) -> dict[str, Stamp]:
+    meta = dict(connection.execute("SELECT key, value FROM meta"))
+    if meta.get("version") != schema.VERSION or meta.get("root") != os.path.realpath(root):
+        raise ValueError("another version or another base")
+    return {row[0]: Stamp(*row[1:]) for row in connection.execute("SELECT path, size, mtime_ns, ctime_ns, inode FROM file")}
+
+
+def _layer(base: Base, connection: sqlite3.Connection) -> tuple[Layer, list[Problem]]:
+    size = connection.execute("SELECT count(*) FROM entry").fetchone()[0]
+    kind = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'entry_fts'").fetchone()[0]
+    problems = [
+        Problem(base.root / path, line, ERROR, message)
+        for path, found in connection.execute("SELECT path, problems FROM file WHERE problems <> '[]'")
+        for line, message in json.loads(found)
+    ]
+    return Layer(base, connection, "fts5" in kind, size), problems
+
+
+def _update(base: Base, path: Path, stored: dict[str, Stamp], now: dict[str, Stamp]) -> None:
+    gone = set(stored) - set(now)
+    changed = {relative: stamp for relative, stamp in now.items() if stored.get(relative) != stamp}
+    if len(gone) + len(changed) > 20 + UPDATE_SHARE * len(now):
+        raise ValueError("nearly everything changed")
+    with _aside(path) as new:
+        update(path, new, base.root, gone, changed)
+
+
+def _rebuild(base: Base, path: Path, now: dict[str, Stamp], progress: Progress | None) -> None:
+    os.makedirs(path.parent, mode=0o700, exist_ok=True)
+    with _aside(path) as new:
+        fill_with_sqlite_utils(new, read_files(base.root, now, progress), base.root)
+
+
+@contextlib.contextmanager
+def _aside(path: Path) -> Iterator[Path]:
+    """A file beside `path` that takes its place, sealed, when the block succeeds."""
+    descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".sqlite", dir=path.parent)
+    os.close(descriptor)
+    new = Path(name)
+    try:
+        yield new
+        if path.is_dir():
+            import shutil
+
+            shutil.rmtree(path)
+        os.replace(new, path)
+        _seal(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
+
+
+def _seal_path(path: Path) -> Path:
+    return path.with_suffix(".seal")
+
+
+def _seal(path: Path) -> None:
+    stamp = stamp_of(os.stat(path))
+    descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".seal", dir=path.parent)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(stamp.row(), file)
+    os.replace(name, _seal_path(path))
+
+
+def _sealed(path: Path) -> bool:
+    with open(_seal_path(path), "rb") as file:
+        return bool(json.loads(file.read(4096)) == stamp_of(os.stat(path)).row())
+
+
+def _in_memory(base: Base, now: dict[str, Stamp], progress: Progress | None) -> tuple[Layer, list[Problem]]:
+    connection = sqlite3.connect(":memory:")
+    fill(connection, read_files(base.root, now, progress), base.root)
+    return _layer(base, connection)
+

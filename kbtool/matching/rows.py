@@ -1,0 +1,96 @@
+"""An entry's file as the rows of the index, and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kbtool.matching.profile import Profile, from_json, make_profile, to_json
+from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
+
+ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "check_digest", "outcomes", "profile")
+
+
+@dataclass(frozen=True)
+class Record:
+    """An entry as match needs it: what is shown, its outcomes counted, and its profile."""
+
+    id: str
+    domain: str
+    path: Path
+    title: str
+    status: str
+    root_cause: str
+    verify: str
+    confirms: str | None
+    fix: str
+    tally: Tally
+    profile: Profile
+
+
+def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], set[str]]:
+    """The row of an entry, and its tokens."""
+    profile = make_profile(entry)
+    check = entry.check
+    row = {
+        "id": entry.id,
+        "domain": entry.domain,
+        "path": relative,
+        "title": entry.title,
+        "status": entry.status.value,
+        "root_cause": entry.root_cause,
+        "verify": check.command if check else "",
+        "confirms": check.confirms if check else None,
+        "fix": entry.fix,
+        "check_digest": check.digest if check else "",
+        "outcomes": json.dumps(tally_of(entry.outcomes, check.digest if check else ""), separators=(",", ":")),
+        "profile": to_json(profile),
+    }
+    return row, profile.all_tokens() | set(entry.id.split("-"))
+
+
+def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:
+    """Counts of the outcomes that the present check gave, and the last one; older checks' outcomes are stale and don't count."""
+    valid = [outcome for outcome in outcomes if outcome.check == digest]
+    counts = [sum(max(1, outcome.count) for outcome in valid if outcome.verdict is verdict) for verdict in Verdict]
+    last = max(valid, key=lambda outcome: outcome.when, default=None)
+    return [*counts, last.when if last else None, last.verdict.value if last else None]
+
+
+def record_of(values: tuple[Any, ...], root: Path) -> Record:
+    """The record in a row of ENTRY_COLUMNS; raises ValueError, TypeError or KeyError for a row that kb did not write."""
+    row = dict(zip(ENTRY_COLUMNS, values, strict=True))
+    confirmed, refuted, inconclusive, when, verdict = json.loads(row["outcomes"])
+    return Record(
+        id=row["id"],
+        domain=row["domain"],
+        path=root / row["path"],
+        title=row["title"],
+        status=row["status"],
+        root_cause=row["root_cause"],
+        verify=row["verify"],
+        confirms=row["confirms"],
+        fix=row["fix"],
+        tally=Tally(confirmed, refuted, inconclusive, when, Verdict(verdict) if verdict else None),
+        profile=from_json(row["profile"]),
+    )
+
+
+def domain_row(domain: Domain, relative: str) -> dict[str, Any]:
+    """The row of a domain page."""
+    return {
+        "name": domain.name,
+        "path": relative,
+        "keywords": json.dumps(domain.keywords, ensure_ascii=False),
+        "first_action": domain.first_action,
+        "minimal_check": domain.minimal_check,
+        "go_back_when": domain.go_back_when,
+    }
+
+
+def domain_of(values: tuple[Any, ...], root: Path) -> Domain:
+    """The domain page in a row."""
+    name, path, keywords, first_action, minimal_check, go_back_when = values
+    return Domain(name, tuple(json.loads(keywords)), first_action, minimal_check, go_back_when, root / path)
