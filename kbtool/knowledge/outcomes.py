@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kbtool.knowledge.document import Table
+from kbtool.knowledge.document import Row, Table
 from kbtool.model import Outcome, Tally, Verdict
 
 COLUMNS = ("When", "Outcome", "Check", "Exit", "Time", "Environment", "Note")
@@ -45,7 +45,12 @@ def _cell(text: str) -> str:
 
 def read_table(table: Table) -> tuple[Outcome, ...]:
     """The rows that are outcomes; a row a person wrote in another way is left alone and not counted."""
-    return tuple(outcome for row in table.rows if (outcome := _outcome(row.cells)) is not None)
+    return tuple(outcome for row in table.rows if (outcome := read_row(row)) is not None)
+
+
+def read_row(row: Row) -> Outcome | None:
+    """The outcome in one row, or None."""
+    return _outcome(row.cells)
 
 
 def _outcome(cells: tuple[str, ...]) -> Outcome | None:

@@ -20,8 +20,8 @@ from kbtool.errors import KbError, RefusedError
 from kbtool.knowledge import headings
 from kbtool.knowledge.document import Document, Section, parse_document
 from kbtool.knowledge.entry import parse_entry
-from kbtool.knowledge.layers import Base, is_entry_name
-from kbtool.knowledge.outcomes import format_header, format_row
+from kbtool.knowledge.layers import DOMAIN_PAGE, Base, is_entry_name
+from kbtool.knowledge.outcomes import format_header, format_row, read_row
 from kbtool.knowledge.problems import EntryError
 from kbtool.knowledge.schema import ID, KEYS
 from kbtool.model import Entry, Outcome
@@ -46,8 +46,8 @@ class _ChangedMeanwhileError(Exception):
 def append_outcome(path: Path, outcome: Outcome, *, expect_check: str, folds_into: Callable[[Outcome], bool] | None = None) -> Entry:
     """Add one row to the Outcomes table of the entry at `path`; the section is made at the end of the file if it is missing.
 
-    `expect_check` is the digest of the check that ran. `folds_into` may recognise the newest row as one that this outcome only adds
-    to (another rank of the same job): then that row's count grows instead. Returns the entry as it now is.
+    `expect_check` is the digest of the check that ran. `folds_into` may recognise a row as one that this outcome only adds to
+    (another rank of the same job): then the newest such row's count grows instead. Returns the entry as it now is.
 
     Raises RefusedError when the file's check is not `expect_check` or when the row can not be added without changing what is there,
     EntryError when the file is broken, OSError when it can not be written.
@@ -70,11 +70,10 @@ def _outcome_splices(document: Document, entry: Entry, outcome: Outcome, folds_i
     table = section.tables[-1] if section and section.tables else None
     if table is None:
         return [_new_table(document, section, outcome)]
-    last = entry.outcomes[-1] if entry.outcomes else None
-    if last is not None and folds_into is not None and last.verdict is outcome.verdict and folds_into(last):
-        grown = replace(last, count=last.count + outcome.count)
-        line = table.rows[-1].line
-        return [Splice(line, line + 1, [format_row(grown)])]
+    for row in reversed(table.rows) if folds_into is not None else ():
+        written = read_row(row)
+        if written is not None and written.verdict is outcome.verdict and folds_into(written):
+            return [Splice(row.line, row.line + 1, [format_row(replace(written, count=written.count + outcome.count))])]
     return [Splice(table.end, table.end, [format_row(outcome)])]
 
 
@@ -95,8 +94,12 @@ def _end_of_text(document: Document, start: int, end: int) -> int:
 
 def _only_outcomes_differ(before: Entry, after: Entry) -> bool:
     kept = after.outcomes[: len(before.outcomes)] == before.outcomes and len(after.outcomes) == len(before.outcomes) + 1
-    grown = after.outcomes[:-1] == before.outcomes[:-1] and len(after.outcomes) == len(before.outcomes)
-    return (kept or grown) and replace(after, outcomes=()) == replace(before, outcomes=())
+    return (kept or _one_count_grew(before, after)) and replace(after, outcomes=()) == replace(before, outcomes=())
+
+
+def _one_count_grew(before: Entry, after: Entry) -> bool:
+    pairs = [(old, new) for old, new in zip(before.outcomes, after.outcomes, strict=False) if old != new]
+    return len(before.outcomes) == len(after.outcomes) and len(pairs) == 1 and replace(pairs[0][1], count=pairs[0][0].count) == pairs[0][0]
 
 
 def add_fence(path: Path, section_name: str, text: str) -> Entry:
@@ -288,4 +291,12 @@ def copy_to(base: Base, entry: Entry) -> Path:
     path = base.root / entry.domain / entry.path.name
     if path.exists():
         return path
-    return create_entry(base, entry.domain, entry.id, entry.path.read_text(encoding="utf-8"))
+    created = create_entry(base, entry.domain, entry.id, entry.path.read_text(encoding="utf-8"))
+    _copy_page(entry.path.parent / DOMAIN_PAGE, base.root / entry.domain / DOMAIN_PAGE)
+    return created
+
+
+def _copy_page(page: Path, target: Path) -> None:
+    """A base is known by its domain pages: the first copied entry of a domain brings its page along."""
+    if page.is_file() and not target.exists():
+        write_atomically(target, page.read_bytes())
