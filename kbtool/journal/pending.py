@@ -27,12 +27,12 @@ class PendingVerdict:
 
 def pending_verdicts(journal: Journal, entry: str | None = None) -> list[PendingVerdict]:
     """Unrecorded verdicts, oldest first; of one entry where it is named."""
-    rows = journal.connection.execute(
+    found = journal.connection.execute(
         "select id, at, entry, check_digest, verdict, reason, exit_code, seconds, environment from verdicts"
         " where recorded = 0 and (? is null or entry = ?) order by id",
         (entry, entry),
     )
-    return [PendingVerdict(*row[:4], Verdict(row[4]), *row[5:]) for row in rows]
+    return [PendingVerdict(row, at, entry, digest, Verdict(verdict), *rest) for row, at, entry, digest, verdict, *rest in found]
 
 
 def mark_recorded(journal: Journal, row: int) -> None:

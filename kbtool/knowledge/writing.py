@@ -70,9 +70,9 @@ def _outcome_splices(document: Document, entry: Entry, outcome: Outcome, folds_i
     table = section.tables[-1] if section and section.tables else None
     if table is None:
         return [_new_table(document, section, outcome)]
-    for row in reversed(table.rows) if folds_into is not None else ():
+    for row in reversed(table.rows):
         written = read_row(row)
-        if written is not None and written.verdict is outcome.verdict and folds_into(written):
+        if folds_into is not None and written is not None and written.verdict is outcome.verdict and folds_into(written):
             return [Splice(row.line, row.line + 1, [format_row(replace(written, count=written.count + outcome.count))])]
     return [Splice(table.end, table.end, [format_row(outcome)])]
 

@@ -16,7 +16,7 @@ from kbtool.errors import KbError, RefusedError
 from kbtool.journal.journal import open_journal
 from kbtool.journal.pending import PendingVerdict, mark_recorded, pending_verdicts
 from kbtool.journal.records import VerdictRecord
-from kbtool.journal.who import base_key
+from kbtool.journal.terminal import base_key
 from kbtool.knowledge import writing
 from kbtool.knowledge.entry import read_entry
 from kbtool.knowledge.layers import Base, EntryFile, locate

@@ -19,7 +19,7 @@ from kbtool.verification.consent import Consent, Permission, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint
 from kbtool.verification.expressions import ExpressionError, evaluate, free_names
 from kbtool.verification.process import Finished, run_command
-from kbtool.verification.shell import Surroundings, shell_program, surroundings_of, with_python, working_folder
+from kbtool.verification.shell import Surroundings, shell_program, surroundings_of, with_python, with_steady_messages, working_folder
 from kbtool.verification.verdict import Judgement, inconclusive, judge, judge_value
 
 
@@ -114,7 +114,7 @@ def _run(check: Check, surroundings: Surroundings) -> tuple[Finished | None, Jud
         return None, inconclusive("there is no POSIX shell (`sh`) on this machine")
     with with_python(surroundings.environment) as environment, working_folder(surroundings) as folder:
         try:
-            finished = run_command(program, environment=environment, timeout=check.timeout, folder=folder)
+            finished = run_command(program, environment=with_steady_messages(environment), timeout=check.timeout, folder=folder)
         except OSError as error:
             return None, inconclusive(f"the check could not be started: {error.strerror or error}")
         missing = [] if surroundings.via else missing_commands(check.command, environment, folder)

@@ -42,9 +42,15 @@ class Surroundings:
 
 
 def user_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables that a check sees: the caller's, without kb's private virtual environment and with messages in English."""
+    """The caller's variables, without kb's private virtual environment in PATH."""
     environment = dict(os.environ if base is None else base)
     environment["PATH"] = _user_path(environment)
+    return environment
+
+
+def with_steady_messages(variables: Mapping[str, str]) -> dict[str, str]:
+    """The same variables with messages in English and a decimal point; what the locale says of characters stays."""
+    environment = dict(variables)
     if environment.get("LC_ALL", "") not in _PLAIN_LOCALES:
         chosen = environment.pop("LC_ALL")
         environment.update(LANG=chosen, LC_CTYPE=chosen)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kbtool.errors import KbError
 from kbtool.journal.journal import open_journal
 from kbtool.journal.records import LastMatch
-from kbtool.journal.who import base_key, terminal_key
+from kbtool.journal.terminal import base_key, terminal_key
 from kbtool.knowledge.layers import Base, all_entry_files, unknown_id
 from kbtool.knowledge.schema import ID
 from kbtool.model import Entry
@@ -73,3 +74,19 @@ def _one(word: str, matched: LastMatch | None, bases: Sequence[Base]) -> str:
     if not 1 <= int(word) <= len(matched.entries):
         raise KbError(f"the last match has {len(matched.entries)} candidates, and none is number {word}", hint="`kb verify ID` names one")
     return matched.entries[int(word) - 1]
+
+
+def given_values(items: Sequence[str]) -> dict[str, Any]:
+    """The literals of ``--with NAME=VALUE``. Raises KbError for what is no literal."""
+    import ast
+
+    values = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        try:
+            values[name.strip()] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            equals = ""
+        if not equals or not name.strip().isidentifier():
+            raise KbError(f"`{item}` is no NAME=VALUE with a literal value", hint="for example --with num_classes=10")
+    return values
