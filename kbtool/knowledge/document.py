@@ -107,6 +107,7 @@ def parse_document(data: bytes) -> Document:
     Raises FrontMatterError (with a 0-based line of the file) when the front matter is unusable, UnicodeDecodeError when the bytes
     are not UTF-8.
     """
+    data.decode("utf-8")  # as a whole, so that an error counts from the beginning of the file
     lines = tuple(split_lines(data))
     first = lines[0].removeprefix(BOM) if lines else b""
     body = _front_matter_end(lines) if first.rstrip() == b"---" else 0
