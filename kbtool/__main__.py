@@ -10,7 +10,15 @@ from kbtool.errors import ExitStatus, KbError
 
 def main() -> None:
     """Run the command line in `sys.argv` and exit with its status."""
-    sys.exit(_status())
+    try:
+        status = _status()
+    except KeyboardInterrupt:
+        status = ExitStatus.INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone: point stdout at nothing, so that the interpreter's last flush is quiet too
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = ExitStatus.OK
+    sys.exit(status)
 
 
 def _status() -> int:
@@ -19,7 +27,9 @@ def _status() -> int:
     from kbtool.cli.app import USAGE_ERROR, app
 
     try:
-        return int(app(standalone_mode=False) or ExitStatus.OK)
+        status = int(app(prog_name=_name(), standalone_mode=False) or ExitStatus.OK)
+        sys.stdout.flush()
+        return status
     except KbError as error:
         _tell(error.message, error.hint)
         return error.status
@@ -28,16 +38,18 @@ def _status() -> int:
     except USAGE_ERROR.__base__ as error:  # every error click words for the person at the command line
         _tell(error.format_message(), _usage_hint(error))
         return ExitStatus.ERROR
-    except KeyboardInterrupt:
-        return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # the reader has gone: point stdout at nothing, so that the interpreter's last flush is quiet too
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return ExitStatus.OK
+        raise
     except Exception as error:
         from kbtool.cli.bug import report
 
         return report(error)
+
+
+def _name() -> str:
+    """The name it was called by, which shell completion is registered for; `python -m kbtool` is kb too."""
+    called = os.path.basename(sys.argv[0]).removesuffix(".exe")
+    return called if called in ("kb", "kbtool") else "kb"
 
 
 def _usage_hint(error: Exception) -> str | None:

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer()
+from kbtool.cli.app import command_app
+
+app = command_app()
 
 
 @app.command(epilog='Example: kb allow loader-shared-memory-too-small --via "docker exec trainer"')

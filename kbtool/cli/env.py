@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kbtool.cli.app import command_app
+
 if TYPE_CHECKING:
     from kbtool.verification.environment import Fingerprint
 
-app = typer.Typer()
+app = command_app()
 
 LABELS = {
     "system": "system",

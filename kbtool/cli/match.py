@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kbtool.cli.app import command_app
 from kbtool.errors import ExitStatus, KbError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kbtool.matching.stream import Reading
     from kbtool.model import Answer
 
-app = typer.Typer()
+app = command_app()
 
 PROGRESS_FROM = 64 << 20
 """Bytes read before a progress line appears."""

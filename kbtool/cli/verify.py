@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kbtool.cli.app import command_app
 from kbtool.errors import ExitStatus
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from kbtool.verification.several import Attempt, Plan
     from kbtool.verification.targets import Target
 
-app = typer.Typer()
+app = command_app()
 
 COLOURS = {"confirmed": "green", "refuted": "yellow", "inconclusive": "dim"}
 

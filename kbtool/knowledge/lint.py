@@ -21,7 +21,7 @@ EVERYWHERE = frozenset(
 """Commands that a POSIX system with Python has; every other one belongs into `needs: command:NAME`."""
 
 _FIXES = re.compile(
-    r"^\s*(?:sudo\s+)?(?:ulimit\s+-\w+\s+\S+|(?:pip3?|conda|mamba|apt|apt-get|yum|dnf|brew|npm|uv)\s+(?:pip\s+)?(?:install|remove|uninstall|upgrade|update)\b"
+    r"^\s*(?:sudo\s+)?(?:ulimit\s+-\w+\s+(?:\d|unlimited|hard|soft|\$)|(?:pip3?|conda|mamba|apt|apt-get|yum|dnf|brew|npm|uv)\s+(?:pip\s+)?(?:install|remove|uninstall|upgrade|update)\b"
     r"|kill(?:all)?\b(?!\s+-(?:0|l)\b)|pkill\b|rm\b|mv\b|reboot\b|shutdown\b|export\b|unset\b|chmod\b|chown\b|modprobe\b|systemctl\s+(?:re)?start\b|docker\s+(?:run|rm|restart)\b)"
 )
 """Commands that change something: a fix, not a check."""

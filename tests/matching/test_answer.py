@@ -25,7 +25,7 @@ def test_the_shipped_entry_of_a_real_traceback_comes_first() -> None:
 
     given = answer_text(TRACEBACK, index)
 
-    assert "batchnorm-single-value" == given.matches[0].id
+    assert given.matches[0].id == "batchnorm-single-value"
     assert 7 in [reason.line for reason in given.matches[0].why]
     assert answer_json(given)["error"]["type"] == "ValueError"
 
@@ -34,4 +34,4 @@ def test_a_healthy_text_gets_no_match() -> None:
     """Prose about a walk matches nothing."""
     index = open_index([Base(shipped_entries(), "shipped", writable=False)])
 
-    assert () == answer_text("We walked along the river and came home late.\n", index).matches
+    assert answer_text("We walked along the river and came home late.\n", index).matches == ()

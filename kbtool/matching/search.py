@@ -1,0 +1,34 @@
+"""Searching the base by words, as a person types them: every word counts, the title most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kbtool.matching.index import Index
+from kbtool.matching.rows import Record
+from kbtool.matching.tokens import tokens
+
+CANDIDATES = 200
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entry that holds words of the query; `found` is the share of the query's tokens that it holds."""
+
+    record: Record
+    found: float
+
+
+def search(query: str, index: Index, *, limit: int = 20) -> list[Hit]:
+    """The entries that hold the query's words, those with all of them first; a query without words finds nothing."""
+    wanted = set(tokens(query))
+    if not wanted:
+        return []
+    ranked = [(_share(wanted, record), place, record) for place, record in enumerate(index.candidates(sorted(wanted), CANDIDATES))]
+    ranked.sort(key=lambda item: (-item[0][0], -item[0][1], item[1]))
+    return [Hit(record, share[0]) for share, _, record in ranked[:limit] if share[0] > 0]
+
+
+def _share(wanted: set[str], record: Record) -> tuple[float, float]:
+    everywhere = record.profile.all_tokens() | set(record.id.split("-"))
+    return len(wanted & everywhere) / len(wanted), len(wanted & set(tokens(record.title))) / len(wanted)
