@@ -16,6 +16,7 @@ def main() -> None:
         status = ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # the reader has gone: point stdout at nothing, so that the interpreter's last flush is quiet too
+        sys.stdout = sys.__stdout__
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = ExitStatus.OK
     sys.exit(status)
@@ -38,6 +39,10 @@ def _status() -> int:
     except USAGE_ERROR.__base__ as error:  # every error click words for the person at the command line
         _tell(error.format_message(), _usage_hint(error))
         return ExitStatus.ERROR
+    except SystemExit as left:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # click met a closed pipe and wants to exit with 1
+            raise BrokenPipeError from None
+        return int(left.code or 0) if isinstance(left.code, int) else ExitStatus.ERROR
     except BrokenPipeError:
         raise
     except Exception as error:
