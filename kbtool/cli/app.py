@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 from typing import Annotated, Any
 
@@ -14,6 +15,8 @@ COMMANDS: dict[str, str] = {
     "verify": "run an entry's check here and record the outcome",
     "allow": "permit an entry's check to run on this machine",
     "deny": "forbid an entry's check to run on this machine",
+    "import": "import a table of faults",
+    "export": "export entries as a table, CSV or JSON lines",
     "list": "list the entries",
     "show": "show an entry and its history",
     "search": "search the entries' texts",
@@ -38,7 +41,7 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"kbtool.cli.{cmd_name.replace('-', '_')}")
+        module = importlib.import_module(f"kbtool.cli.{module_name(cmd_name)}")
         command = typer.main.get_command(module.app)
         command.name = cmd_name
         return command
@@ -52,6 +55,12 @@ class LazyGroup(TyperGroup):
         if name and not name.startswith("-") and name not in COMMANDS:
             raise USAGE_ERROR(_unknown(name), ctx)
         return super().resolve_command(ctx, args)
+
+
+def module_name(verb: str) -> str:
+    """The module of a verb: hyphens become underscores, and a word that Python keeps for itself gets one at its end."""
+    name = verb.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _unknown(name: str) -> str:

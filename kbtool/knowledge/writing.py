@@ -111,7 +111,7 @@ def add_fence(path: Path, section_name: str, text: str) -> Entry:
     body = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     if not body.strip():
         raise KbError("there is no text to add")
-    fence = _fence(body)
+    fence = fence_lines(body)
 
     def edit(document: Document, entry: Entry) -> list[Splice]:
         section = document.section(section_name)
@@ -130,7 +130,8 @@ def add_fence(path: Path, section_name: str, text: str) -> Entry:
     return change_entry(path, edit, meant)
 
 
-def _fence(body: str) -> list[str]:
+def fence_lines(body: str) -> list[str]:
+    """A text fence around `body`, longer than any fence in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", body)), default=2)
     marks = "`" * (longest + 1)
     return [f"{marks}text", *body.split("\n"), marks]
