@@ -44,6 +44,7 @@ class Stage:
         """A plain environment: this interpreter first on PATH, a home of its own, one thread for each process."""
         kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
         return kept | {
+            "VIRTUAL_ENV": sys.prefix,  # activated, as a person would: kb takes its python from PATH then
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
             "HOME": str(self.job.parent),
             "LANG": "C.UTF-8",
