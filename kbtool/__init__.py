@@ -14,3 +14,12 @@ Layers, top to bottom; a package imports from those below it only (held by `test
 """
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """`kbtool.check` on first use: importing kbtool alone stays free of cost."""
+    if name == "check":
+        from kbtool.verification.values import check
+
+        return check
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
