@@ -59,12 +59,12 @@ def _run(arguments: list[str]) -> None:
         sys.path[0] = os.getcwd()
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return
-    path = arguments[0]
+    path = os.path.abspath(arguments[0])
     sys.argv = arguments
-    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    sys.path[0] = os.path.dirname(path)
     program = types.ModuleType("__main__")
     program.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
-    with io.open_code(os.path.abspath(path)) as file:
+    with io.open_code(path) as file:
         code = compile(file.read(), path, "exec")
     sys.modules["__main__"] = program  # as with `python train.py`: pickle and multiprocessing look there
     exec(code, program.__dict__)

@@ -30,6 +30,7 @@ def match(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]…", help="Logs, or folders of them; `-` or none: standard input.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/json.md).")] = False,
     retired: Annotated[bool, typer.Option("--all", help="Also match retired entries.")] = False,
+    check: Annotated[bool, typer.Option("--verify", help="Let the candidates' checks decide, here and now; asks first.")] = False,
     tee: Annotated[bool, typer.Option("--tee", help="Pass the input on to stdout while reading; the answer goes to stderr.")] = False,
 ) -> int:
     """Find the known causes of a failure in a log. Example: python train.py 2>&1 | kb match"""
@@ -47,11 +48,15 @@ def match(
     for problem in index.problems:
         tell(str(problem))
     given = answer_reading(readings[0], index, all=retired)
-    if as_json:
+    match_id = _remember(given, bases, paths, time.monotonic() - begun)
+    if check:
+        from kbtool.cli.deciding import decide
+
+        given = decide(given, bases, match_id, as_json=as_json)
+    elif as_json:
         print_json(answer_json(given))
     else:
         print_answer(given)
-    _remember(given, bases, paths, time.monotonic() - begun)
     return ExitStatus.OK if given.matches else ExitStatus.NEGATIVE
 
 
@@ -108,10 +113,10 @@ def _progress(path: Path | None) -> Callable[[int], object] | None:
     return show
 
 
-def _remember(given: Answer, bases: list[Base], paths: list[Path | None], seconds: float) -> None:
+def _remember(given: Answer, bases: list[Base], paths: list[Path | None], seconds: float) -> int | None:
     from kbtool.journal.journal import open_journal
     from kbtool.journal.terminal import base_key, terminal_key
 
     source = ", ".join("-" if path is None else str(path) for path in paths)
     with open_journal() as journal:
-        journal.remember_match(given, base=base_key(base.root for base in bases), terminal=terminal_key(), source=source[:500], seconds=seconds)
+        return journal.remember_match(given, base=base_key(base.root for base in bases), terminal=terminal_key(), source=source[:500], seconds=seconds)

@@ -39,13 +39,14 @@ def verify(
     from kbtool.knowledge.layers import find_layers
     from kbtool.verification.several import Plan, exit_status
     from kbtool.verification.shell import surroundings_of
-    from kbtool.verification.targets import find_targets, given_values
+    from kbtool.verification.targets import find_targets, given_values, last_match
 
     bases = find_layers()
     if pending:
         return _record_pending(bases)
     targets = find_targets(what or [], bases, all_matched=all_matched)
-    plan = Plan(targets, surroundings_of(via=via, scratch=scratch), given_values(values or []), repeat)
+    matched = last_match(bases)
+    plan = Plan(targets, surroundings_of(via=via, scratch=scratch), given_values(values or []), repeat, matched.excerpt if matched else "")
     if dry_run:
         return _show_plan(plan, as_json)
     if not what:

@@ -89,12 +89,16 @@ def _numbers(value: Any) -> str:
         return ""
     plain = value.detach() if hasattr(value, "detach") else value
     if count == 1:
-        return f" value {plain.item()}"
-    return f" min {plain.min().item()} max {plain.max().item()}"
+        return f" value {_short(plain.item())}"
+    return f" min {_short(plain.min().item())} max {_short(plain.max().item())}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.4g}" if isinstance(number, float) else str(number)
 
 
 def _first_numbers(value: Any) -> str:
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, (int, float)) for item in value[:SHOWN_NUMBERS]):
         return ""
-    first = ", ".join(str(item) for item in value[:SHOWN_NUMBERS])
+    first = ", ".join(_short(item) for item in value[:SHOWN_NUMBERS])
     return f": {first}{', …' if len(value) > SHOWN_NUMBERS else ''}" if value else ""

@@ -13,7 +13,7 @@ from kbtool.knowledge.layers import Base
 from kbtool.model import Check, Verdict
 from kbtool.verification import needs
 from kbtool.verification.consent import Consent, Request
-from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint
+from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint, foreign_packages
 from kbtool.verification.record import Recorded, pending, record
 from kbtool.verification.run import CheckResult, repeat, request_for, verify
 from kbtool.verification.shell import Surroundings, find_python
@@ -34,6 +34,8 @@ class Plan:
     surroundings: Surroundings
     values: Mapping[str, Any] = field(default_factory=dict)
     times: int = 1
+    excerpt: str = ""
+    """Text of the failure that led here; its paths tell whether it comes from another environment."""
 
     def requests(self) -> list[Request]:
         """What consent is needed for."""
@@ -127,7 +129,12 @@ def _attempt(target: Target, plan: Plan, consent: Consent, here: Fingerprint) ->
         result, _ = repeat(lambda: verify(entry, surroundings=plan.surroundings, consent=consent, values=plan.values, here=here), plan.times)
     except KbError as error:
         return Attempt(target, problem=error.message, hint=error.hint)
-    return Attempt(target, result, warnings=tuple(needs.mismatches(entry.applies_to, here)))
+    return Attempt(target, result, warnings=(*needs.mismatches(entry.applies_to, here), *_elsewhere(target, plan, here)))
+
+
+def _elsewhere(target: Target, plan: Plan, here: Fingerprint) -> list[str]:
+    foreign = foreign_packages(plan.excerpt, here) if target.match_id is not None else None
+    return [f"the traceback comes from {foreign}, and `python` here is {here.fact('python', 'executable')}"] if foreign else []
 
 
 def record_all(attempts: Sequence[Attempt], bases: Sequence[Base]) -> list[Attempt]:

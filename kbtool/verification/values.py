@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -16,6 +17,7 @@ from kbtool.verification.expressions import ExpressionError, evaluate, free_name
 from kbtool.verification.frames import Place, describe, innermost_with, places
 from kbtool.verification.record import load, record
 from kbtool.verification.run import CheckResult, evaluate_check, require_consent, verify
+from kbtool.verification.shell import RunContext, surroundings_of
 
 VALUES_SHOWN = 6
 
@@ -45,7 +47,8 @@ def check(entry_id: str, *, raises: bool = False, **values: Any) -> CheckResult:
     """
     bases = find_layers()
     base, entry = load(entry_id, bases)
-    result = verify(entry, values=values, here=_here())
+    surroundings = surroundings_of(RunContext(python=sys.executable))
+    result = verify(entry, surroundings=surroundings, values=values, here=_here())
     if entry.check is not None:
         record(entry, base, _with_values(result, values), bases=bases)
     if raises and result.verdict is Verdict.CONFIRMED:
@@ -55,7 +58,8 @@ def check(entry_id: str, *, raises: bool = False, **values: Any) -> CheckResult:
 
 
 def _here() -> Fingerprint:
-    return fingerprint(max_age=FRESH_SECONDS)
+    """The environment of this very interpreter: its values are what is checked."""
+    return fingerprint(surroundings_of(RunContext(python=sys.executable)), max_age=FRESH_SECONDS)
 
 
 def _with_values(result: CheckResult, values: Mapping[str, Any]) -> CheckResult:
