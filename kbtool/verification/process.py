@@ -99,7 +99,7 @@ def _start_warden(
 ) -> subprocess.Popen[bytes]:
     script = str(Path(__file__).with_name("warden.py"))
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", script, str(report), repr(timeout), *program],
+        [sys.executable, "-I", "-S", script, str(report), repr(timeout), environment.get("LC_CTYPE", ""), *program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

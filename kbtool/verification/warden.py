@@ -1,6 +1,6 @@
 """The small process between kb and a check: it owns everything the check starts and leaves nothing of it behind.
 
-Started as ``python -I -S warden.py REPORT_FD TIMEOUT PROGRAM ARGUMENT…`` with a pipe from kb as its standard input. It becomes the
+Started as ``python -I -S warden.py REPORT_FD TIMEOUT LC_CTYPE PROGRAM ARGUMENT…`` with a pipe from kb as its standard input. It becomes the
 subreaper of its descendants where the system has such a thing, so that even a daemonised grandchild comes home when its parent
 ends; killing a process group alone misses those. It ends the check when the check's main process exits, when the time is up, or
 when kb goes away (the pipe closes, also after kill -9), and writes one JSON object to REPORT_FD.
@@ -31,8 +31,11 @@ NOT_STARTED = 127
 
 def main(arguments: list[str]) -> None:
     """Run one program under watch and report how it ended."""
-    report_fd, timeout, program = int(arguments[0]), float(arguments[1]), arguments[2:]
+    report_fd, timeout, character_locale, program = int(arguments[0]), float(arguments[1]), arguments[2], arguments[3:]
     os.set_inheritable(report_fd, False)
+    os.environ.pop("LC_CTYPE", None)
+    if character_locale:
+        os.environ["LC_CTYPE"] = character_locale  # Python may have replaced it for itself at start (PEP 538)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     wakeup = _wake_on_child()
     started = time.monotonic()
