@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import TextIO
 
 from kbtool.cli.render import safe_line, styled
 from kbtool.verification.consent import Consent, Permission, Request
+
+_BLANKS = re.compile(r"\s{9,}")
+"""Blanks that could push the rest of a command off the screen."""
 
 
 def at_terminal() -> bool:
@@ -24,7 +28,12 @@ def show_request(request: Request, stream: TextIO | None = None) -> None:
         lines.append(f"  via: {request.via}")
     lines.append(f"  confirms: {check.confirms or 'a person judges'}  needs: {', '.join(check.needs) or 'nothing'}  timeout: {check.timeout:g} s")
     for line in lines:
-        stream.write(styled(safe_line(line), *(["bold"] if line is lines[0] else []), stream=stream) + "\n")
+        stream.write(styled(visible(line), *(["bold"] if line is lines[0] else []), stream=stream) + "\n")
+
+
+def visible(line: str) -> str:
+    """`line` with nothing hidden: what a terminal would obey is escaped, and a long run of blanks is counted instead of shown."""
+    return _BLANKS.sub(lambda run: f"[{len(run.group())} blanks]", safe_line(line))
 
 
 def ask_consent(requests: Sequence[Request], consent: Consent, *, answers: TextIO | None = None) -> set[Request]:

@@ -24,6 +24,10 @@ from kbtool.errors import KbError
 from kbtool.model import Check
 
 
+SIZE_LIMIT = 1 << 20
+"""Bytes of a stored file; kb writes far less."""
+
+
 class Permission(str, Enum):
     """What is known about a check's permission."""
 
@@ -77,7 +81,7 @@ class Consent:
 
     def permission(self, request: Request) -> Permission:
         """Whether `request` may run. A file that is not plainly ours, or that holds something else, allows nothing."""
-        if any(path.exists() for path in self._denial_files(request.path)):
+        if any(os.path.lexists(path) for path in self._denial_files(request.path)):
             return Permission.DENIED
         stored = _read(self._allowance_file(request))
         same = stored is not None and stored.get("check") == request.content()
@@ -137,15 +141,15 @@ def _read(path: Path) -> dict[str, Any] | None:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         foreign = hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022)
-        if foreign or not stat.S_ISREG(status.st_mode):
-            return None
-        try:
-            content = json.loads(file.read(1 << 20))
-        except ValueError:
-            return None
+        data = b"" if foreign or not stat.S_ISREG(status.st_mode) else os.read(descriptor, SIZE_LIMIT)
+        content = json.loads(data)
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(descriptor)
     return content if isinstance(content, dict) else None
 
 
