@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "lint": "check entries for errors",
     "doctor": "check the installation and say which bases are used",
     "init": "start a base of entries",
+    "merge-driver": "",
 }
 """Verb and one line of help (none: not listed). The verb names the module `kbtool.cli.<verb>`, whose `app` holds that one command."""
 

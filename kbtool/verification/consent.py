@@ -23,7 +23,6 @@ from kbtool.durable import write_atomically
 from kbtool.errors import KbError
 from kbtool.model import Check
 
-
 SIZE_LIMIT = 1 << 20
 """Bytes of a stored file; kb writes far less."""
 
