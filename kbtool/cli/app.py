@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "verify": "run an entry's check here and record the outcome",
     "allow": "permit an entry's check to run on this machine",
     "deny": "forbid an entry's check to run on this machine",
+    "add": "write down a fault while it is fresh",
     "import": "import a table of faults",
     "export": "export entries as a table, CSV or JSON lines",
     "list": "list the entries",

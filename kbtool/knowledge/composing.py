@@ -19,6 +19,9 @@ from kbtool.knowledge.schema import ID
 from kbtool.knowledge.writing import fence_lines, yaml_scalar
 from kbtool.model import DEFAULT_TIMEOUT, Entry, Status
 
+NO_CAUSE = "Not known yet."
+"""What stands under Root cause where nobody knows it."""
+
 SLUG_WORDS = 9
 SLUG_LENGTH = 56
 """An id made by kb is no longer than this: it has to be typed."""

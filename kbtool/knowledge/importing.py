@@ -16,7 +16,7 @@ from pathlib import Path
 from kbtool.errors import KbError
 from kbtool.knowledge.checks import parse_confirms, parse_need
 from kbtool.knowledge.checktext import CheckText, read_check
-from kbtool.knowledge.composing import Draft, clean, compose_entry, free_id, slug
+from kbtool.knowledge.composing import NO_CAUSE, Draft, clean, compose_entry, free_id, slug
 from kbtool.knowledge.entry import parse_entry
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.layers import Base
@@ -28,9 +28,6 @@ from kbtool.model import Domain, Entry, Status, first_sentence
 
 NO_DOMAIN = "unsorted"
 """Domain of a row that no keyword, column or heading places."""
-
-NO_CAUSE = "Not known yet."
-"""What stands under Root cause where a row has none."""
 
 TITLE_LENGTH = 100
 
