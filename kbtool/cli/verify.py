@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kbtool.verification.record import Recorded
     from kbtool.verification.run import CheckResult
     from kbtool.verification.several import Attempt, Plan
+    from kbtool.verification.shell import RunContext
     from kbtool.verification.targets import Target
 
 app = command_app()
@@ -46,7 +47,8 @@ def verify(
         return _record_pending(bases)
     targets = find_targets(what or [], bases, all_matched=all_matched)
     matched = last_match(bases)
-    plan = Plan(targets, surroundings_of(via=via, scratch=scratch), given_values(values or []), repeat, matched.excerpt if matched else "")
+    surroundings = surroundings_of(_context(targets), via=via, scratch=scratch)
+    plan = Plan(targets, surroundings, given_values(values or []), repeat, matched.excerpt if matched else "")
     if dry_run:
         return _show_plan(plan, as_json)
     if not what:
@@ -54,6 +56,18 @@ def verify(
     attempts = _attempt(plan, bases)
     _print(attempts, as_json)
     return int(exit_status(attempts))
+
+
+def _context(targets: Sequence[Target]) -> RunContext | None:
+    """The surroundings of the job that `kb run` saw fail, when its last match is what is checked."""
+    from kbtool.cli.render import tell
+    from kbtool.verification.joblink import run_context
+
+    matches = {target.match_id for target in targets}
+    context = run_context(matches.pop()) if len(matches) == 1 else None
+    if context is not None:
+        tell(f"in the surroundings of the job: {context.folder}" + (f", {context.python}" if context.python else ""))
+    return context
 
 
 def _name_targets(targets: Sequence[Target]) -> None:

@@ -158,8 +158,8 @@ def prefixed(via: str, program: Sequence[str]) -> str:
 class RunContext:
     """What `kb run` knows of the job whose failure is checked: its folder, its interpreter, its variables."""
 
-    folder: str | None = None
-    python: str | None = None
+    folder: str = ""
+    python: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -7,14 +7,14 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kbtool.verification import environment, needs
 from kbtool.verification.environment import Fingerprint, fingerprint, foreign_packages, remembered_fingerprint
-from kbtool.verification.history import differences, history_lines, strip
+from kbtool.verification.history import differences
 from kbtool.verification.shell import RunContext, find_python, prefixed, surroundings_of, user_environment, with_python
 from tests.conftest import Kb, build_base
 
@@ -287,20 +287,3 @@ def test_kb_env_compares_with_the_last_confirmation(kb: Kb, tools: Path, tmp_pat
     path.write_text(path.read_text().replace("no GPU |", "NVIDIA A100 |"))
 
     assert "accelerator: NVIDIA A100 there, no GPU here" in kb("env", "--diff", "some-fault", entries=base).stdout
-
-
-def test_a_history_can_be_read_at_a_glance() -> None:
-    """Outcomes become a strip of marks, older checks in brackets, the newest rows below."""
-    from kbtool.model import Check, Entry, Outcome, Verdict
-
-    check = Check("true")
-
-    def row(verdict: Verdict, digest: str = check.digest) -> Outcome:
-        return Outcome("2026-11-30 16:20Z", verdict, digest, 0, 0.1, "linux · py3.11 · no torch · no GPU", "exit 0")
-
-    outcomes: Sequence[Outcome] = [row(Verdict.CONFIRMED, "00000000"), row(Verdict.REFUTED), row(Verdict.INCONCLUSIVE), row(Verdict.CONFIRMED)]
-    entry = Entry("some-fault", "data", Path("x.md"), "t", (), "c", check, outcomes=tuple(outcomes))
-
-    assert strip(outcomes, check.digest) == "(✓)✗?✓"
-    assert history_lines(entry)[1] == "2026-11-30 16:20Z  ✓ confirmed  linux · py3.11 · no torch · no GPU  exit 0"
-    assert "older version" in history_lines(entry)[-1]
