@@ -1,0 +1,11 @@
+"""super().__init__() comes first."""
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+
+print(Net())
