@@ -1,16 +1,25 @@
-"""Every shipped entry is proven: its fault is met for real, and its check tells the faulty surroundings from the mended ones."""
+"""Every shipped entry is proven: its fault is met for real, its output finds it, and its check tells faulty from mended."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from kbtool.knowledge.entry import read_entry
+from kbtool.model import Entry
+
 ROOT = Path(__file__).resolve().parents[1]
+ENTRIES = ROOT / "entries"
 REPRODUCTIONS = ROOT / "tests" / "reproductions"
 
 
@@ -27,33 +36,87 @@ stage = load_stage()
 FOLDERS = sorted(folder for folder in REPRODUCTIONS.iterdir() if (folder / "faulty.py").exists())
 
 
-def cases() -> list[object]:
+def cases() -> list[Any]:
     """One case for each reproduction; those that need something heavy are marked."""
     return [pytest.param(folder, id=folder.name, marks=[pytest.mark.slow] if "slow" in stage.needs(folder) else []) for folder in FOLDERS]
 
 
-def telling_line(entry: Path) -> re.Pattern[str]:
-    """The last line of the first symptom fence, with any number or path in the place of a number or path."""
-    fence = re.search(r"## Symptom\n\n(`{3,}|~{3,})\w*\n(.*?)\n\1", entry.read_text(encoding="utf-8"), re.DOTALL)
-    assert fence
-    fixed = re.split(r"/[^\s'\"]+|\d+", fence[2].splitlines()[-1].strip())
+def entry_of(folder: Path) -> Entry:
+    """The entry that the reproduction proves."""
+    path = next(ENTRIES.glob(f"*/{folder.name}.md"))
+    return read_entry(path, path.parent.name)
+
+
+def telling_line(entry: Entry) -> re.Pattern[str]:
+    """The last line of the first symptom, with any number or path in the place of a number or path."""
+    fixed = re.split(r"/[^\s'\"]+|\d+", entry.symptoms[0].splitlines()[-1].strip())
     return re.compile(r"[^\s'\"]+".join(map(re.escape, fixed)))
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the shipped entries, beside a home whose index and state all cases of this module share."""
+    home = tmp_path_factory.mktemp("library")
+    shutil.copytree(ENTRIES, home / "entries")
+    return home
+
+
+def matches(library: Path, text: str) -> list[str]:
+    """The ids that `kb match` answers to `text`, best first."""
+    command = [sys.executable, "-m", "kbtool", "--entries", str(library / "entries"), "match", "--json"]
+    world = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")} | {"HOME": str(library)}
+    done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", env=world, timeout=120)
+    assert done.returncode in (0, 1), done.stderr
+    return [match["id"] for match in json.loads(done.stdout)["matches"]]
+
+
+def verdict_of(on: Any, entry: Entry) -> str:
+    """Verdict and reason of the entry's check, run by `kb verify` on the stage; a Python check has spoken already."""
+    if entry.check.language == "python":
+        return on.verdict_file.read_text() if on.verdict_file.exists() else "inconclusive no verdict was written"
+    base = on.job.parent / "base" / "entries"
+    if not base.exists():
+        (base / entry.domain).mkdir(parents=True)
+        shutil.copy(entry.path, base / entry.domain)
+        shutil.copy(entry.path.parent / "README.md", base / entry.domain)
+    kb = ["python", "-m", "kbtool", "--entries", str(base)]
+    allowed = subprocess.run([sys.executable, *kb[1:], "allow", entry.id], env=on.environment, capture_output=True, encoding="utf-8")
+    assert allowed.returncode == 0, allowed.stderr
+    ran = on.run([*kb, "verify", entry.id, "--json"])
+    result = json.loads(ran.output[ran.output.index("[") :])[0]
+    return f"{result['verdict']} {result['reason']}"
+
+
+def run_script(on: Any, entry: Entry) -> Any:
+    """Run the script once; a Python check is evaluated where it ends."""
+    expression = f"{entry.check.confirms} {entry.check.command}" if entry.check.language == "python" else None
+    return on.run_script(expression=expression)
+
+
 @pytest.mark.parametrize("folder", cases())
-def test_the_fault_is_met_and_the_fix_mends_it(folder: Path) -> None:
-    """The faulty script prints what the entry's symptom says, the mended one ends well without it."""
+def test_entry_is_proven(folder: Path, library: Path) -> None:
+    """The faulty script's real output brings the entry first and its check confirms; the mended one ends well and its check refutes."""
     reason = stage.unmet(folder)
     if reason:
         pytest.skip(reason)
-    entry = next((ROOT / "entries").glob(f"*/{folder.name}.md"))
+    entry = entry_of(folder)
     words = folder / "words.txt"
 
     with stage.stage(folder, "faulty") as on:
-        faulty = on.run_script()
-        said = faulty.output + (words.read_text(encoding="utf-8") if words.exists() else "")
+        said = run_script(on, entry).output + (words.read_text(encoding="utf-8") if words.exists() else "")
         assert telling_line(entry).search(said), said
+        assert [entry.id] == matches(library, said)[:1]
+        verdict = verdict_of(on, entry)
+        assert verdict.startswith("confirmed"), verdict
     with stage.stage(folder, "mended") as on:
-        mended = on.run_script()
+        mended = run_script(on, entry)
         assert mended.exit_code == 0, mended.output
         assert not telling_line(entry).search(mended.output), mended.output
+        verdict = verdict_of(on, entry)
+        assert verdict.startswith("refuted"), verdict
+
+
+def test_every_reproduction_has_its_entry() -> None:
+    """No reproduction is left without the entry that it proves."""
+    ids = {path.stem for path in ENTRIES.glob("*/*.md") if path.name != "README.md"}
+    assert [] == [folder.name for folder in FOLDERS if folder.name not in ids]

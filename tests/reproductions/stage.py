@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,7 @@ class Stage:
         return kept | {
             "VIRTUAL_ENV": sys.prefix,  # activated, as a person would: kb takes its python from PATH then
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
+            "VIRTUAL_ENV": sys.prefix,  # an activated environment: kb then takes its python for the user's
             "HOME": str(self.job.parent),
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": "1",
@@ -54,7 +55,7 @@ class Stage:
             "NO_COLOR": "1",
         }
 
-    def run(self, command: Sequence[str], *, stdin: str | None = None, seconds: float = SECONDS) -> Ran:
+    def run(self, command: Sequence[str], *, variables: Mapping[str, str] | None = None, seconds: float = SECONDS) -> Ran:
         """Run `command` in the job folder, inside the surroundings where the reproduction has some.
 
         Raises `subprocess.TimeoutExpired`; whatever the command left running is ended either way.
@@ -64,8 +65,8 @@ class Stage:
         process = subprocess.Popen(
             [*prefix, *command],
             cwd=self.job,
-            env=self.environment,
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+            env=self.environment | dict(variables or {}),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -73,14 +74,21 @@ class Stage:
             errors="backslashreplace",
         )
         try:
-            output, _ = process.communicate(stdin, timeout=seconds)
+            output, _ = process.communicate(timeout=seconds)
         finally:
             _end_session(process)
         return Ran(process.returncode, output)
 
-    def run_script(self) -> Ran:
-        """Run the reproduction's script of this mode."""
-        return self.run(["python", "train.py"])
+    def run_script(self, *, expression: str | None = None) -> Ran:
+        """Run the reproduction's script of this mode; `expression`, a Python check, is evaluated where it ends (see `witness`)."""
+        if expression is None:
+            return self.run(["python", "train.py"])
+        return self.run(["python", "train.py"], variables={"PYTHONPATH": str(HERE / "witness"), "KB_WITNESS": expression, "KB_WITNESS_TO": str(self.verdict_file)})
+
+    @property
+    def verdict_file(self) -> Path:
+        """Where the witness writes the verdict of a Python check."""
+        return self.job.parent / "verdict"
 
 
 @contextmanager

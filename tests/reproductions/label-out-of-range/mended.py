@@ -4,6 +4,6 @@ from torch import nn
 
 model = nn.Linear(16, 10)
 labels = torch.arange(1, 11) - 1
-input, target = model(torch.randn(10, 16)), labels
+input, target, ignore_index = model(torch.randn(10, 16)), labels, -100
 loss = nn.functional.cross_entropy(input, target)
 print(loss.item())
