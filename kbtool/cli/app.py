@@ -26,6 +26,8 @@ COMMANDS: dict[str, str] = {
     "doctor": "check the installation and say which bases are used",
     "init": "start a base of entries",
     "merge-driver": "",
+    "run": "run a job unchanged, watch it, explain a crash or a stall",
+    "runs": "list and show the jobs that kb ran",
 }
 """Verb and one line of help (none: not listed). The verb names the module `kbtool.cli.<verb>`, whose `app` holds that one command."""
 
