@@ -44,7 +44,7 @@ class Child:
     """True when the job's standard input is that terminal; otherwise the job reads kb's own standard input directly."""
 
 
-class CannotStart(Exception):
+class StartError(Exception):
     """The command could not be executed; `code` is what a shell would exit with."""
 
     def __init__(self, command: str, error: OSError):
@@ -56,7 +56,7 @@ class CannotStart(Exception):
 def start(command: Sequence[str], environment: Mapping[str, str], *, mask: Collection[int]) -> Child:
     """Start `command` with the signal mask `mask`: the one that kb had before it blocked signals for itself.
 
-    Raises CannotStart when the command does not exist or is no program, OSError when no process or terminal can be made.
+    Raises StartError when the command does not exist or is no program, OSError when no process or terminal can be made.
     """
     terminals = [fd for fd in (0, 1, 2) if os.isatty(fd)]
     master, slave = _open_terminal(terminals[0]) if terminals else (None, None)
@@ -162,7 +162,7 @@ def _raise_failure(name: str, pid: int, reader: int) -> None:
         told = pipe.read()
     if told:
         os.waitpid(pid, 0)
-        raise CannotStart(name, OSError(int(told), ""))
+        raise StartError(name, OSError(int(told), ""))
 
 
 def supported() -> bool:

@@ -20,7 +20,25 @@ from kbtool.supervision.terminal import Terminal
 
 CHUNK = 1 << 17
 
-_NOT_FORWARDED = ("KILL", "STOP", "CHLD", "CLD", "SEGV", "BUS", "FPE", "ILL", "TRAP", "SYS", "PIPE", "TTIN", "TTOU", "PROF", "VTALRM", "XCPU", "XFSZ")
+_NOT_FORWARDED = (
+    "KILL",
+    "STOP",
+    "CHLD",
+    "CLD",
+    "SEGV",
+    "BUS",
+    "FPE",
+    "ILL",
+    "TRAP",
+    "SYS",
+    "PIPE",
+    "TTIN",
+    "TTOU",
+    "PROF",
+    "VTALRM",
+    "XCPU",
+    "XFSZ",
+)
 """Can not be caught, or are about kb itself."""
 
 FORWARDED = tuple(sorted(signal.valid_signals() - {getattr(signal, f"SIG{name}", None) for name in _NOT_FORWARDED}, key=int))
@@ -43,7 +61,9 @@ class Relay:
         self.family = Family(child.pid)
         self.output = output
         self.started_at = time.monotonic()
-        self._pumps = [threading.Thread(target=self._pump, args=(channel,), name=f"kb-{channel.name}", daemon=True) for channel in child.channels]
+        self._pumps = [
+            threading.Thread(target=self._pump, args=(channel,), name=f"kb-{channel.name}", daemon=True) for channel in child.channels
+        ]
         self._writing: set[int] = set()
         self._terminal = _terminal_of(child)
         self.kill_requested = threading.Event()
@@ -149,7 +169,7 @@ def _next_signal(timeout: float) -> tuple[int, bool] | None:
 def launch(command: Sequence[str], environment: Mapping[str, str], output: Output) -> Relay:
     """Start `command` with kb's hands on it. From here on signals to kb are held until `Relay.wait` passes them on.
 
-    Raises CannotStart when there is no such program.
+    Raises StartError when there is no such program.
     """
     adopt_orphans()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)

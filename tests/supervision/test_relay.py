@@ -180,7 +180,10 @@ def test_job_is_not_held_up_by_a_failing_watch(home) -> None:
 def test_stopped_job_is_stopped_and_goes_on(home, tmp_path: Path) -> None:
     """SIGTSTP stops job and kb alike, SIGCONT lets both go on."""
     process = subprocess.Popen(
-        [*KB, "run", "--", "sh", "-c", f"echo $$ > {tmp_path}/pid; sleep 1; exit 6"], env=home, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        [*KB, "run", "--", "sh", "-c", f"echo $$ > {tmp_path}/pid; sleep 1; exit 6"],
+        env=home,
+        stdout=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
     )
     pid_file = tmp_path / "pid"
     wait_until(lambda: pid_file.exists() and pid_file.read_text().strip(), "the job's start")

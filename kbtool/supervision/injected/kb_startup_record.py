@@ -40,7 +40,11 @@ def quoted(text: object) -> str:
 def _plain_encode(text: str) -> str:
     units = text.encode("utf-16-be", "surrogatepass")
     pairs = zip(units[::2], units[1::2])
-    return '"' + "".join(chr(low) if not high and 31 < low < 127 and low not in (34, 92) else "\\u%02x%02x" % (high, low) for high, low in pairs) + '"'
+    return (
+        '"'
+        + "".join(chr(low) if not high and 31 < low < 127 and low not in (34, 92) else "\\u%02x%02x" % (high, low) for high, low in pairs)
+        + '"'
+    )
 
 
 try:
@@ -125,10 +129,10 @@ class Record:
             self._failed(name, error, thread)
         elif "." not in name:
             self._version(name)
+        self.write('{"e":"o","d":%d,"t":%.3f%s}\n' % (len(stack) + 1, self.seconds(), self._thread(thread)))
         if not stack:
             self.stacks.pop(thread, None)
             self.last_exception.pop(thread, None)
-            self.write('{"e":"o","t":%.3f%s}\n' % (self.seconds(), self._thread(thread)))
 
     def _thread(self, thread: int) -> str:
         return "" if thread == self.main else ',"th":%d' % thread
@@ -147,7 +151,7 @@ class Record:
                 self.missing.add(name)
                 self.write('{"e":"m","m":%s,"missing":%s}\n' % (quoted(name), quoted(error.name)))
         elif known:
-            self.write('{"e":"p","m":%s%s}\n' % (quoted(name), self._thread(thread)), always=True)
+            self.write('{"e":"p","m":%s,"by":%s%s}\n' % (quoted(name), quoted(_importer()), self._thread(thread)), always=True)
         else:
             self._write_exception(name, error, thread)
 
@@ -250,7 +254,12 @@ def _origin(error: BaseException) -> tuple[str, str]:
     if place is None:
         return "", ""
     code = last.tb_frame.f_code
-    environ = isinstance(error, KeyError) and error.args and "_Environ" in getattr(code, "co_qualname", "_Environ") and code.co_name == "__getitem__"
+    environ = (
+        isinstance(error, KeyError)
+        and error.args
+        and "_Environ" in getattr(code, "co_qualname", "_Environ")
+        and code.co_name == "__getitem__"
+    )
     variable = error.args[0] if environ and isinstance(error.args[0], str) and last.tb_frame.f_globals.get("__name__") == "os" else ""
     if variable and place is last:
         place = _before(error, last) or place

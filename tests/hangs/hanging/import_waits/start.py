@@ -1,0 +1,2 @@
+print("starting job…", flush=True)
+import studio

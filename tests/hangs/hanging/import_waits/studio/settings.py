@@ -1,0 +1,3 @@
+import os
+
+MODEL_STORE = os.environ["STUDIO_MODEL_STORE"]

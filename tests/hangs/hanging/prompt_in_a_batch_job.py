@@ -1,0 +1,4 @@
+def confirm_overwrite():
+    return input("output folder exists, overwrite? [y/n] ")
+
+confirm_overwrite()
