@@ -13,6 +13,8 @@ from typer.core import TyperGroup
 COMMANDS: dict[str, str] = {
     "match": "find the known causes of a failure in a log or traceback",
     "verify": "run an entry's check here and record the outcome",
+    "run": "run a job unchanged, watch it, explain a crash or a stall",
+    "runs": "list and show the jobs that kb ran",
     "allow": "permit an entry's check to run on this machine",
     "deny": "forbid an entry's check to run on this machine",
     "add": "write down a fault while it is fresh",
@@ -26,8 +28,6 @@ COMMANDS: dict[str, str] = {
     "doctor": "check the installation and say which bases are used",
     "init": "start a base of entries",
     "merge-driver": "",
-    "run": "run a job unchanged, watch it, explain a crash or a stall",
-    "runs": "list and show the jobs that kb ran",
 }
 """Verb and one line of help (none: not listed). The verb names the module `kbtool.cli.<verb>`, whose `app` holds that one command."""
 
