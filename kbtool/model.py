@@ -198,6 +198,7 @@ class Match:
     path: str
     why: tuple[Reason, ...] = ()
     tally: Tally = Tally()
+    applies_to: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

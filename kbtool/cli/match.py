@@ -57,7 +57,24 @@ def match(
         print_json(answer_json(given))
     else:
         print_answer(given)
+    _tell_mismatches(given)
     return ExitStatus.OK if given.matches else ExitStatus.NEGATIVE
+
+
+def _tell_mismatches(given: Answer) -> None:
+    """Say where the environment seen last is not the one an entry applies to; nothing is started for it."""
+    if not any(match.applies_to for match in given.matches):
+        return
+    from kbtool.cli.render import tell
+    from kbtool.verification.environment import remembered_fingerprint
+    from kbtool.verification.needs import mismatches
+
+    here = remembered_fingerprint()
+    if here is None:
+        return
+    for match in given.matches:
+        for sentence in mismatches(match.applies_to, here):
+            tell(f"note: {match.id}: {sentence}")
 
 
 def _paths(files: list[str]) -> list[Path | None]:

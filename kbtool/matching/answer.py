@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kbtool.matching import confidence
+from kbtool.matching import confidence, priors
 from kbtool.matching.index import Index
 from kbtool.matching.report import Report, make_report
 from kbtool.matching.rows import Record
@@ -56,7 +56,7 @@ def answer_text(text: str, index: Index, *, all: bool = False) -> Answer:
 def answer_reading(reading: Reading, index: Index, *, all: bool = False, limit: int = MOST_MATCHES) -> Answer:
     """What kb knows about an input that was read."""
     report = make_report(reading)
-    matches = tuple(_match(item, report) for item in scored(report, index, all=all) if item.probability >= confidence.CALIBRATION.floor)[:limit]
+    matches = tuple(_match(item, report) for item in priors.weighed(scored(report, index, all=all)) if item.probability >= confidence.CALIBRATION.floor)[:limit]
     return Answer(report.failure, matches, None if matches else _domain(report, index), reading.truncated)
 
 
@@ -110,6 +110,7 @@ def _match(item: Scored, report: Report) -> Match:
         path=str(record.path),
         why=_reasons(item.comparison, report),
         tally=record.tally,
+        applies_to=record.applies_to,
     )
 
 

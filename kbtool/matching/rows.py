@@ -10,7 +10,7 @@ from typing import Any
 from kbtool.matching.profile import Profile, from_json, make_profile, to_json
 from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
 
-ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "check_digest", "outcomes", "profile")
+ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "check_digest", "outcomes", "applies_to", "profile")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Record:
     confirms: str | None
     fix: str
     tally: Tally
+    applies_to: tuple[str, ...]
     profile: Profile
 
 
@@ -46,6 +47,7 @@ def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], set[str]]:
         "fix": entry.fix,
         "check_digest": check.digest if check else "",
         "outcomes": json.dumps(tally_of(entry.outcomes, check.digest if check else ""), separators=(",", ":")),
+        "applies_to": json.dumps(entry.applies_to),
         "profile": to_json(profile),
     }
     return row, profile.all_tokens() | set(entry.id.split("-"))
@@ -74,6 +76,7 @@ def record_of(values: tuple[Any, ...], root: Path) -> Record:
         confirms=row["confirms"],
         fix=row["fix"],
         tally=Tally(confirmed, refuted, inconclusive, when, Verdict(verdict) if verdict else None),
+        applies_to=tuple(json.loads(row["applies_to"])),
         profile=from_json(row["profile"]),
     )
 
