@@ -73,9 +73,15 @@ class Terminal:
         """Type a line."""
         os.write(self.master, (text + "\n").encode("utf-8"))
 
-    def interrupt(self) -> None:
-        """Press Ctrl-C."""
-        os.write(self.master, b"\x03")
+    def interrupt(self, until: str) -> None:
+        """Press Ctrl-C until `until` appears: a line editor that is just being set up may not hear the first one."""
+        end = time.monotonic() + DEADLINE
+        while until not in self.seen[self._at :] and time.monotonic() < end and self.process.poll() is None:
+            os.write(self.master, b"\x03")
+            patience = time.monotonic() + 4.0
+            while until not in self.seen[self._at :] and time.monotonic() < patience and self._read(patience):
+                pass
+        self.expect(until)
 
     def end(self) -> int:
         """Wait for the program's end; returns its exit status."""

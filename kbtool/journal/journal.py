@@ -16,6 +16,7 @@ from pathlib import Path
 from kbtool import settings
 from kbtool.journal.records import LastMatch, RunSummary, VerdictRecord
 from kbtool.journal.schema import MIGRATIONS
+from kbtool.journal.shapes import shape_of
 from kbtool.model import Answer
 
 ROWS_KEPT = 1_000_000
@@ -136,8 +137,9 @@ class Journal:
             first.score if first else None,
             first.confidence.value if first else None,
             seconds,
+            shape_of(failure) if not answer.matches else None,
         )
-        with self._writing() as cursor:
+        with self.writing() as cursor:
             marks = ", ".join("?" * (len(row) + 1))
             cursor.execute(f"insert into matches values ({marks})", (None, *row))
             match_id = cursor.lastrowid
@@ -186,7 +188,7 @@ class Journal:
         return self._insert("runs", row)
 
     def _insert(self, table: str, row: tuple[object, ...]) -> int | None:
-        with self._writing() as cursor:
+        with self.writing() as cursor:
             cursor.execute(f"insert into {table} values ({', '.join('?' * (len(row) + 1))})", (None, *row))
             row_id = cursor.lastrowid
             self._prune(cursor, table, row_id)
@@ -194,7 +196,7 @@ class Journal:
         return None
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Cursor]:
+    def writing(self) -> Iterator[sqlite3.Cursor]:
         """One transaction; what the disk or another process refuses is rolled back and forgotten."""
         with contextlib.suppress(sqlite3.Error):
             self.connection.execute("begin immediate")

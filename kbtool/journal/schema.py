@@ -72,4 +72,56 @@ MIGRATIONS: tuple[str, ...] = (
         match_id integer
     );
     """,
+    """
+    alter table matches add column shape text;   -- of a miss: its message without numbers, names and places, so that likes are counted together
+    update matches set shape = substr(type || ': ' || message, 1, 200) where answered = 0;
+    create index matches_missed on matches (shape, at) where answered = 0;
+    create index verdicts_match on verdicts (match_id, verdict, entry) where match_id is not null;
+
+    create table months (               -- what became of each entry, by month; kept by the triggers, also when old rows are pruned
+        entry text not null,
+        month text not null,            -- UTC, 2026-11
+        first integer not null default 0,        -- texts that it was the first answer to
+        confirmed integer not null default 0,
+        refuted integer not null default 0,
+        inconclusive integer not null default 0,
+        primary key (entry, month)
+    ) without rowid;
+    insert into months (entry, month, first)
+        select first, substr(at, 1, 7), count(*) from matches where first is not null group by 1, 2;
+    insert into months (entry, month, confirmed, refuted, inconclusive)
+        select entry, substr(at, 1, 7), sum(verdict = 'confirmed'), sum(verdict = 'refuted'), sum(verdict = 'inconclusive')
+        from verdicts where true group by 1, 2
+        on conflict (entry, month) do update set
+            confirmed = excluded.confirmed, refuted = excluded.refuted, inconclusive = excluded.inconclusive;
+    create trigger matches_counted after insert on matches when new.first is not null begin
+        insert into months (entry, month, first) values (new.first, substr(new.at, 1, 7), 1)
+            on conflict (entry, month) do update set first = first + 1;
+    end;
+    create trigger verdicts_counted after insert on verdicts begin
+        insert into months (entry, month, confirmed, refuted, inconclusive)
+            values (new.entry, substr(new.at, 1, 7), new.verdict = 'confirmed', new.verdict = 'refuted', new.verdict = 'inconclusive')
+            on conflict (entry, month) do update set
+                confirmed = confirmed + excluded.confirmed,
+                refuted = refuted + excluded.refuted,
+                inconclusive = inconclusive + excluded.inconclusive;
+    end;
+
+    create table decisions (            -- what a person decided in a review: the item is not brought up again before `until`
+        item text primary key,          -- kind of finding and what it is about
+        decision text not null,
+        at text not null,
+        until text not null             -- UTC day
+    ) without rowid;
+
+    create table triages (              -- one row for each failure that was worked on in four steps
+        id integer primary key,
+        begun text not null,
+        base text not null,
+        terminal text not null,
+        state text not null,            -- JSON: anchors, hypotheses and their results, redacted
+        closed text                     -- UTC, null while it is open
+    );
+    """,
 )
+"""Each text brings the journal one version further."""

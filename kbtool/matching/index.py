@@ -108,6 +108,13 @@ class Index:
                 return record_of(row, layer.base.root)
         return None
 
+    def cards(self) -> list[tuple[Layer, str, str]]:
+        """Layer, file (relative to its base) and card (`knowledge.card`) of every entry, the top layer winning for an id."""
+        found: dict[str, tuple[Layer, str, str]] = {}
+        for layer in reversed(self.layers):
+            found.update((row[0], (layer, row[1], row[2])) for row in layer.connection.execute("SELECT id, path, card FROM entry"))
+        return list(found.values())
+
     def domains(self) -> list[Domain]:
         """The domain pages of all layers, the top one winning for a name."""
         found: dict[str, Domain] = {}

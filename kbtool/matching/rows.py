@@ -33,6 +33,8 @@ class Record:
 
 def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], set[str]]:
     """The row of an entry, and its tokens."""
+    from kbtool.knowledge import card
+
     profile = make_profile(entry)
     check = entry.check
     row = {
@@ -49,8 +51,14 @@ def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], set[str]]:
         "outcomes": json.dumps(tally_of(entry.outcomes, check.digest if check else ""), separators=(",", ":")),
         "applies_to": json.dumps(entry.applies_to),
         "profile": to_json(profile),
+        "card": card.to_json(card.card_of(entry, symptom_tokens(profile))),
     }
     return row, profile.all_tokens() | set(entry.id.split("-"))
+
+
+def symptom_tokens(profile: Profile) -> set[str]:
+    """The tokens of an entry's wordings: what two entries of the same fault have in common."""
+    return {token for item in profile.wordings for line in item.lines for token in line.tokens}
 
 
 def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:

@@ -5,7 +5,7 @@ The index is a cache of the entries' files; a person may open it with sqlite-uti
 
 from __future__ import annotations
 
-VERSION = "2"
+VERSION = "3"
 """Raised whenever tables, tokens or profiles change their meaning: an index of another version is built anew."""
 
 TABLES = """
@@ -17,7 +17,8 @@ CREATE TABLE file (
 CREATE TABLE entry (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, domain TEXT NOT NULL, path TEXT NOT NULL UNIQUE, title TEXT NOT NULL, status TEXT NOT NULL,
     root_cause TEXT NOT NULL, verify TEXT NOT NULL, confirms TEXT, fix TEXT NOT NULL, check_digest TEXT NOT NULL, outcomes TEXT NOT NULL,
-    applies_to TEXT NOT NULL, profile TEXT NOT NULL
+    applies_to TEXT NOT NULL, profile TEXT NOT NULL,
+    card TEXT NOT NULL -- what review, tree and stats show of it
 );
 CREATE TABLE term (token TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE domain (
