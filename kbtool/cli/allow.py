@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kbtool.cli.app import command_app
+
+if TYPE_CHECKING:
+    from kbtool.verification.consent import Consent
 
 app = command_app()
 
@@ -27,18 +30,16 @@ def allow(
         _list(consent, as_json)
 
 
-def _allow(ids: list[str], via: str, consent: object) -> None:
+def _allow(ids: list[str], via: str, consent: Consent) -> None:
     import sys
 
     from kbtool.cli.asking import show_request
     from kbtool.cli.render import tell
     from kbtool.errors import KbError
     from kbtool.knowledge.layers import find_layers
-    from kbtool.verification.consent import Consent
     from kbtool.verification.run import request_for
     from kbtool.verification.targets import find_targets
 
-    assert isinstance(consent, Consent)
     for target in find_targets(ids, find_layers()):
         request = request_for(target.entry, via=via)
         if request is None:
@@ -48,11 +49,9 @@ def _allow(ids: list[str], via: str, consent: object) -> None:
         tell(f"allowed on this machine; remembered in {path}")
 
 
-def _list(consent: object, as_json: bool) -> None:
+def _list(consent: Consent, as_json: bool) -> None:
     from kbtool.cli.render import print_json, safe_line
-    from kbtool.verification.consent import Consent
 
-    assert isinstance(consent, Consent)
     recorded = consent.recorded()
     if as_json:
         print_json(recorded)

@@ -15,7 +15,7 @@ from kbtool.verification import needs
 from kbtool.verification.consent import Consent, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint, foreign_packages
 from kbtool.verification.record import Recorded, pending, record
-from kbtool.verification.run import CheckResult, repeat, request_for, verify
+from kbtool.verification.run import CheckResult, repeat, request_for, require_consent, verify
 from kbtool.verification.shell import Surroundings, find_python
 from kbtool.verification.targets import Target
 
@@ -112,8 +112,6 @@ def cost(check: Check | None) -> tuple[float, int]:
 
 
 def _is_permitted(target: Target, plan: Plan, consent: Consent) -> bool:
-    from kbtool.verification.run import require_consent
-
     request = request_for(target.entry, via=plan.surroundings.via)
     try:
         if request is not None:
