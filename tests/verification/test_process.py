@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kbtool.verification import warden
 from kbtool.verification.process import KEPT_OUTPUT, Finished, Stream, run_command
 from tests.verification.conftest import proof_count
 
@@ -130,6 +131,21 @@ def test_a_missing_program_is_reported() -> None:
     finished = run_command(["/no/such/program"], environment=dict(os.environ), timeout=TIMEOUT)
 
     assert (finished.ended, finished.exit_code) == ("exit", 127)
+
+
+def test_a_number_that_went_to_a_stranger_is_not_killed() -> None:
+    """A process id that is no descendant's (any more) gets no signal, and a descendant's does."""
+    started = subprocess.run(["/bin/sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True, check=True)
+    stranger = int(started.stdout)
+    own = subprocess.Popen(["sleep", "600"])
+    try:
+        warden._kill(stranger)
+        warden._kill(own.pid)
+
+        assert own.wait(30) == -signal.SIGKILL
+        assert warden._parent(stranger)[1] in ("S", "R"), "asleep, not killed"
+    finally:
+        os.kill(stranger, signal.SIGKILL)
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
