@@ -77,6 +77,7 @@ def set_up(checkout: Path, extra: list[str]) -> None:
     if not works(python_of(checkout)):
         make_environment(checkout)
     install(checkout, extra)
+    compile_bytecode(checkout)
     ready = checkout / ".venv" / ".kb-ready"
     ready.write_text(f"{checkout}\n", encoding="utf-8")
     os.utime(ready, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -113,6 +114,12 @@ def install(checkout: Path, extra: list[str]) -> None:
         tail = [line.rstrip() for line in show_progress(pip.stdout)][-15:]
     if pip.returncode != 0:
         raise SetUpError("pip could not install kb:\n  " + "\n  ".join(tail) + "\nhint: is the package index reachable? `kb` tries again at its next start")
+
+
+def compile_bytecode(checkout: Path) -> None:
+    """Compile kb's modules now: where PYTHONDONTWRITEBYTECODE is set, as in many containers, every start would compile them again."""
+    package = str(checkout / "kbtool")
+    subprocess.run([python_of(checkout), "-m", "compileall", "-q", package], stdout=sys.stderr, stdin=subprocess.DEVNULL)
 
 
 def show_progress(lines: Iterator[str]) -> Iterator[str]:

@@ -62,6 +62,11 @@ true
 """
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--regenerate` writes the transcripts as the program prints them now."""
+    parser.addoption("--regenerate", action="store_true", help="write tests/transcripts anew")
+
+
 @pytest.fixture(autouse=True)
 def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """HOME and the XDG folders are temporary in every test, and no setting of the person who runs the tests leaks in."""

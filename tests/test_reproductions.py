@@ -119,4 +119,4 @@ def test_entry_is_proven(folder: Path, library: Path) -> None:
 def test_every_reproduction_has_its_entry() -> None:
     """No reproduction is left without the entry that it proves."""
     ids = {path.stem for path in ENTRIES.glob("*/*.md") if path.name != "README.md"}
-    assert [] == [folder.name for folder in FOLDERS if folder.name not in ids]
+    assert [folder.name for folder in FOLDERS if folder.name not in ids] == []

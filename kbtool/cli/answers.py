@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from kbtool.cli.render import safe, safe_line, styled
+from kbtool.cli.render import safe, safe_line, styled, wrapped
 from kbtool.model import Answer, Confidence, Failure, Match, Tally, first_sentence
 
 SCHEMA = 1
@@ -88,12 +88,12 @@ def _print_failure(failure: Failure) -> None:
 def _print_match(place: int, match: Match) -> None:
     colour = "green" if match.confidence is Confidence.STRONG else "yellow"
     print(f"{place}. {styled(safe_line(match.title), 'bold')}")
-    print(f"   {styled(safe_line(match.id), 'cyan')} · {safe_line(match.domain)} · {styled(f'{match.confidence.value} {match.score:.0%}', colour)}")
+    print(f"   {styled(safe_line(match.id), 'cyan')} · {safe_line(match.domain)} · {styled(f'{match.confidence.value} {min(match.score, 0.99):.0%}', colour)}")
     for reason in match.why[:2]:
-        _field("matched", f"line {reason.line}: {reason.text}"[:220])
+        _field("matched", f"line {reason.line}: {reason.text}"[:220], wrap=False)
     _field("cause", first_sentence(match.root_cause))
     if match.verify:
-        _field("check", match.verify + (f"   → {match.confirms}" if match.confirms else ""))
+        _field("check", match.verify + (f"   → {match.confirms}" if match.confirms else ""), wrap=False)
     _field("fix", " ".join(match.fix.split()))
     if match.tally.confirmed or match.tally.refuted or match.tally.inconclusive:
         _field("earlier", earlier(match.tally))
@@ -107,9 +107,14 @@ def earlier(tally: Tally) -> str:
     return ", ".join(counts) + last
 
 
-def _field(name: str, text: str) -> None:
-    if text:
-        print(f"   {styled(name.ljust(LABEL_WIDTH), 'dim')}{safe_line(text)}")
+def _field(name: str, text: str, *, wrap: bool = True) -> None:
+    """A labelled line; prose is wrapped to the terminal, what a person copies (a check, a line of the log) is not."""
+    if not text:
+        return
+    lines = wrapped(safe_line(text), LABEL_WIDTH + 3) if wrap else [safe_line(text)]
+    print(f"   {styled(name.ljust(LABEL_WIDTH), 'dim')}{lines[0]}")
+    for line in lines[1:]:
+        print(" " * (LABEL_WIDTH + 3) + line)
 
 
 def _print_next(matches: Sequence[Match]) -> None:

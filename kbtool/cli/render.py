@@ -50,6 +50,17 @@ def styled(text: str, *names: str, stream: TextIO | None = None) -> str:
     return f"\x1b[{';'.join(STYLES[name] for name in names)}m{text}\x1b[0m"
 
 
+def wrapped(text: str, indent: int) -> list[str]:
+    """Prose as lines that fit beside `indent` columns: the terminal's width, 100 where there is none, never under 40."""
+    import textwrap
+
+    try:
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError):
+        columns = 100
+    return textwrap.wrap(text, max(40, columns - indent), break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def print_json(value: object) -> None:
     """One JSON document on stdout: ASCII only, so that any locale and any text pass."""
     import json

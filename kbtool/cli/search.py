@@ -17,7 +17,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many entries at most.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print the hits as JSON.")] = False,
 ) -> None:
-    """Search the entries' texts; those that hold every word come first. Exit 1 when none does.
+    """Search the entries' texts; those that hold every word, or where none does, some. Exit 1 when nothing is found.
 
     Example: kb search shared memory
     """

@@ -109,7 +109,7 @@ def _judged(attempt: Attempt) -> Attempt:
 
 
 def _print(attempts: Sequence[Attempt], as_json: bool) -> None:
-    from kbtool.cli.render import print_json, safe_line, tell
+    from kbtool.cli.render import print_json, safe_line, tell, wrapped
 
     for attempt in attempts:
         if attempt.problem:
@@ -124,7 +124,8 @@ def _print(attempts: Sequence[Attempt], as_json: bool) -> None:
         if attempt.recorded:
             _tell_recorded(attempt.recorded)
         if attempt.result.verdict.value == "confirmed" and attempt.target.entry.fix:
-            typer.echo("  fix: " + safe_line(" ".join(attempt.target.entry.fix.split())))
+            fix = wrapped(safe_line(" ".join(attempt.target.entry.fix.split())), 7)
+            typer.echo("  fix: " + "\n       ".join(fix))
     for warning in dict.fromkeys(warning for attempt in attempts for warning in attempt.warnings):
         tell(f"note: {safe_line(warning)}")
 

@@ -20,13 +20,14 @@ class Hit:
 
 
 def search(query: str, index: Index, *, limit: int = 20) -> list[Hit]:
-    """The entries that hold the query's words, those with all of them first; a query without words finds nothing."""
+    """The entries that hold all the query's words, best first; where none does, those that hold some. Without words nothing is found."""
     wanted = set(tokens(query))
     if not wanted:
         return []
     ranked = [(_share(wanted, record), place, record) for place, record in enumerate(index.candidates(sorted(wanted), CANDIDATES))]
     ranked.sort(key=lambda item: (-item[0][0], -item[0][1], item[1]))
-    return [Hit(record, share[0]) for share, _, record in ranked[:limit] if share[0] > 0]
+    complete = [item for item in ranked if item[0][0] == 1]
+    return [Hit(record, share[0]) for share, _, record in (complete or ranked)[:limit] if share[0] > 0]
 
 
 def _share(wanted: set[str], record: Record) -> tuple[float, float]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
+
+try:
+    import re._parser as regex_parser
+except ImportError:  # Python 3.10
+    import sre_parse as regex_parser
 
 from kbtool.knowledge.redaction import PLACEHOLDER, preview, redact
 from kbtool.knowledge.redaction_rules import RULES, Rule
@@ -112,7 +116,7 @@ def test_no_pattern_explodes(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.name}-{RULES.index(rule)}")
 def test_patterns_have_no_nested_repetition(rule: Rule) -> None:
     """No repeated group holds a repetition."""
-    parsed = re._parser.parse(rule.pattern)  # type: ignore[attr-defined]
+    parsed = regex_parser.parse(rule.pattern)
     assert not _nested(parsed, inside=False)
 
 
