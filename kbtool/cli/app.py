@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "list": "list the entries",
     "show": "show an entry and its history",
     "search": "search the entries' texts",
+    "probe": "look at a process, port, loader or GPU that runs",
     "env": "show the environment fingerprint",
     "lint": "check entries for errors",
     "doctor": "check the installation and say which bases are used",

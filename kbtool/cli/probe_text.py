@@ -1,0 +1,62 @@
+"""What the probes' printed answers share: findings as a list, a progress line on a terminal, lengths of time typed by a person."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from kbtool.cli.render import safe_line, styled
+from kbtool.errors import KbError
+from kbtool.supervision.readings import Reading
+
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def print_readings(readings: Sequence[Reading]) -> None:
+    """One finding a line."""
+    for reading in readings:
+        print(f"  {styled('→', 'yellow')} {safe_line(reading.text)}")
+
+
+def seconds_of(text: str) -> float:
+    """Seconds in a length of time such as ``30``, ``30s``, ``2m``. Raises KbError for anything else, and for none at all."""
+    number = text.strip().rstrip("hms")
+    unit = text.strip()[len(number) :] or "s"
+    try:
+        value = float(number) * UNITS[unit]
+    except (ValueError, KeyError):
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise KbError(f"`{text}` is no length of time", hint="write 30s, 2m or 500ms")
+    return value
+
+
+def progress_words() -> Callable[[str], None] | None:
+    """Shows its argument on a line of stderr that is written anew each time; None where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(words: str) -> None:
+        sys.stderr.write(f"\r\x1b[Kkb: {safe_line(words)}")
+        sys.stderr.flush()
+
+    return show
+
+
+def progress(say: Callable[[float], str]) -> Callable[[float], None] | None:
+    """The same for a number, which `say` puts into words."""
+    show = progress_words()
+    return (lambda number: show(say(number))) if show else None
+
+
+def end_progress() -> None:
+    """Wipe the progress line."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def need_linux() -> None:
+    """Raise KbError elsewhere: the probes read /proc."""
+    if not sys.platform.startswith("linux"):
+        raise KbError("kb probe needs Linux: it reads /proc", hint="`kb probe loader` and `kb match` work here too")
