@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
@@ -14,9 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from kbtool.cli.asking import show_request
+from kbtool.cli.asking import ask_consent, show_request
+from kbtool.knowledge.layers import find_layers
 from kbtool.model import Check
-from kbtool.verification.consent import Request
+from kbtool.verification.consent import Consent, Permission, Request
+from kbtool.verification.several import Plan, run_all
+from kbtool.verification.shell import surroundings_of
+from kbtool.verification.targets import find_targets
 from tests.conftest import Kb, build_base
 from tests.verification.conftest import proof_count
 
@@ -209,7 +214,7 @@ def test_what_was_shown_is_what_runs(repository: Path, canary: Path, tmp_path: P
     path = repository / "entries" / "data" / "disk-full.md"
     shown, evil = path.read_text(), tmp_path / "evil"
     swapped = shown.replace(f"touch {canary}", f"touch {evil}")
-    for number in range(proof_count(3, 1000)):
+    for number in range(3):
         path.write_text(shown.replace("status: active", f"timeout: {number + 1}s\nstatus: active"))
         terminal = kb_at_terminal("verify", "disk-full", cwd=repository)
         terminal.wait_for("[y/N]")
@@ -219,6 +224,37 @@ def test_what_was_shown_is_what_runs(repository: Path, canary: Path, tmp_path: P
         assert terminal.status() == 2, "the outcome is refused, because the file holds another check now"
         assert canary.exists() and not evil.exists()
         assert path.read_text() == swapped
+        canary.unlink()
+
+
+class Swapper(io.StringIO):
+    """A person who answers yes, and somebody who swaps the file at that very moment."""
+
+    def __init__(self, path: Path, swapped: str):
+        super().__init__()
+        self.path, self.swapped = path, swapped
+
+    def readline(self, size: int | None = -1, /) -> str:
+        self.path.write_text(self.swapped)
+        return "y\n"
+
+
+def test_a_thousand_swaps_never_run_what_was_not_shown(repository: Path, canary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same without a terminal's slowness: swapped between question and answer, the shown bytes run and the others never."""
+    path = repository / "entries" / "data" / "disk-full.md"
+    shown, evil = path.read_text(), tmp_path / "evil"
+    swapped = shown.replace(f"touch {canary}", f"touch {evil}")
+    monkeypatch.setenv("KB_ENTRIES", str(path.parent.parent))
+    consent = Consent()
+    for number in range(proof_count(30, 1000)):
+        path.write_text(shown.replace("status: active", f"timeout: {number + 1}s\nstatus: active"))
+        plan = Plan(find_targets(["disk-full"], find_layers()), surroundings_of())
+        ask_consent(plan.requests(), consent, answers=Swapper(path, swapped))
+
+        run_all(plan, consent)
+
+        assert canary.exists() and not evil.exists()
+        assert consent.permission(Request("disk-full", path, Check(f"touch {evil}", confirms="exit zero"))) is Permission.UNKNOWN
         canary.unlink()
 
 
