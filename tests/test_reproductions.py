@@ -79,8 +79,8 @@ def verdict_of(on: Any, entry: Entry) -> str:
         (base / entry.domain).mkdir(parents=True)
         shutil.copy(entry.path, base / entry.domain)
         shutil.copy(entry.path.parent / "README.md", base / entry.domain)
-    kb = ["python", "-m", "kbtool", "--entries", str(base)]
-    allowed = subprocess.run([sys.executable, *kb[1:], "allow", entry.id], env=on.environment, capture_output=True, encoding="utf-8")
+    kb = [sys.executable, "-m", "kbtool", "--entries", str(base)]
+    allowed = subprocess.run([*kb, "allow", entry.id], env=on.environment, capture_output=True, encoding="utf-8")
     assert allowed.returncode == 0, allowed.stderr
     ran = on.run([*kb, "verify", entry.id, "--json"])
     result = json.loads(ran.output[ran.output.index("[") :])[0]

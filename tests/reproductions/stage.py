@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def stage(folder: Path, mode: str) -> Iterator[Stage]:
 
 
 def needs(folder: Path) -> list[str]:
-    """The words of the reproduction's ``needs`` file: `module:NAME`, `command:NAME`, `linux`, `mount`, `slow`."""
+    """The words of the reproduction's ``needs`` file: `module:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `slow`."""
     path = folder / "needs"
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
@@ -118,6 +118,10 @@ def unmet(folder: Path) -> str | None:
             return f"needs the module {name}"
         if kind == "command" and shutil.which(name) is None:
             return f"needs the command {name}"
+        if kind == "absent" and importlib.util.find_spec(name) is not None:
+            return f"needs the module {name} to be absent"
+        if kind == "cgroup" and not _may_limit_memory():
+            return "needs the right to make a control group with a memory limit"
         if kind == "linux" and sys.platform != "linux":
             return "needs Linux"
         if kind == "mount" and not _may_mount():
@@ -131,12 +135,26 @@ def _may_mount() -> bool:
     return subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"], capture_output=True).returncode == 0
 
 
+def _may_limit_memory() -> bool:
+    """Whether a control group with a memory limit can be made below the root group, version 1 or 2."""
+    root = Path("/sys/fs/cgroup")
+    parent, limit = (root, "memory.max") if (root / "cgroup.controllers").exists() else (root / "memory", "memory.limit_in_bytes")
+    group = parent / f"kb-stage-probe-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / limit).write_text("1G")
+    except OSError:
+        return False
+    finally:
+        with suppress(OSError):
+            group.rmdir()
+    return True
+
+
 def _end_session(process: subprocess.Popen[str]) -> None:
     """End everything that the command started in its session and left behind."""
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     process.wait()
 
 

@@ -1,0 +1,4 @@
+"""The Python runs into which pip installs."""
+import yaml
+
+print(yaml.__version__)

@@ -1,0 +1,11 @@
+"""The total is epochs times batches."""
+import torch
+from torch.optim.lr_scheduler import OneCycleLR
+
+optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)
+self = scheduler = OneCycleLR(optimizer, max_lr=0.1, total_steps=2 * 10)
+for epoch in range(2):
+    for batch in range(10):
+        optimizer.step()
+        scheduler.step()
+step_num = scheduler.last_epoch
