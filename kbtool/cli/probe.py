@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,24 @@ from kbtool.errors import ExitStatus
 app = command_app("One look at something that runs. Example: kb probe port 8000")
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document (docs/json.md).")]
+
+
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into this file, too.")]
+
+
+@app.command(epilog="Example: kb probe gpu 4711 --for 30s")
+def gpu(
+    pid: Annotated[int | None, typer.Argument(metavar="[PID]", min=1, help="The job; its children count too. Default: all GPUs.")] = None,
+    duration: Annotated[str, typer.Option("--for", metavar="T", help="How long to look: 30s, 2m.")] = "10s",
+    log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="The job's log, for its steps (default: the file its output goes to).")] = None,
+    svg: Svg = None,
+    as_json: AsJson = False,
+) -> ExitStatus:
+    """Utilisation and memory of the GPUs over some seconds, drawn and read: leak, jump, starved, busy, idle, throttled."""
+    from kbtool.cli.probe_gpu import show_gpus
+    from kbtool.cli.probe_text import seconds_of
+
+    return show_gpus(pid, seconds_of(duration), log=log, svg=svg, as_json=as_json)
 
 
 @app.command(epilog="Example: kb probe port 8000")

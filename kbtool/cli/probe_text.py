@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from kbtool.cli.render import safe_line, styled
 from kbtool.errors import KbError
@@ -54,6 +55,14 @@ def end_progress() -> None:
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
+
+
+def write_svg(path: Path, text: str) -> None:
+    """Write a drawing where the person wants it. Raises KbError when that can not be."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise KbError(f"{path}: the drawing can not be written: {error.strerror}", hint="choose another place with `--svg FILE`") from None
 
 
 def need_linux() -> None:
