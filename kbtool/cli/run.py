@@ -39,6 +39,9 @@ def run(
     json_report: Annotated[
         Path | None, typer.Option("--json-report", metavar="FILE", help="Write the report as JSON (docs/json.md).")
     ] = None,
+    post_mortem: Annotated[
+        bool, typer.Option("--post-mortem", help="python FILE only: after an exception, evaluate allowed checks on the values that failed.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing; the record is kept (`kb runs`).")] = False,
 ) -> None:
     """Run a job unchanged, watch it, and explain a crash or a stall. Example: kb run -- python train.py"""
@@ -47,13 +50,17 @@ def run(
 
     if not supported():
         raise KbError("kb run needs Linux: it reads /proc", hint="`python train.py 2>&1 | kb match` works everywhere")
+    if post_mortem:
+        from kbtool.supervision.python_command import with_post_mortem
+
+        command = with_post_mortem(command)
     options = Options(stall_seconds=seconds_of(stall), kill_stalled=on_stall is OnStall.KILL)
     try:
         ended = run_job(command, dict(os.environ), options, _listener(on_stall, json_report, quiet, options))
     except StartError as error:
         sys.stderr.write(f"kb: {error}\n")
         raise typer.Exit(error.code) from None
-    _after(ended, command, json_report, quiet)
+    _after(ended, command, json_report, quiet=quiet, explained=post_mortem and ended.report.exit_code == 1)
 
 
 def seconds_of(text: str) -> float:
@@ -94,15 +101,15 @@ def _say(lines: list[str], line_end: str, quiet: bool) -> None:
         sys.stderr.flush()
 
 
-def _after(ended: Ended, command: list[str], json_report: Path | None, quiet: bool) -> None:
-    """Report, remember, and end as the job ended. Nothing that fails here changes how it ended."""
+def _after(ended: Ended, command: list[str], json_report: Path | None, *, quiet: bool, explained: bool) -> None:
+    """Report, remember, and end as the job ended. Nothing that fails here changes how it ended. `explained`: the job has done so itself."""
     from kbtool.supervision.relay import end_like
 
     trouble = ended.trouble
     try:
         if json_report is not None:
             _write_report(json_report, ended.report)
-        if not quiet:
+        if not quiet and not explained:
             _print_end(ended)
         _remember(ended, command)
     except Exception as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _NUMBER = r"(?P<value>[-+]?(?:\d[\d,_]*\.?\d*(?:e[-+]?\d+)?|\.\d+|(?:nan|inf(?:inity)?)(?!\w)))"
-_IS = r"['\"]?\s*(?:[:=]|is|\s)\s*"
+_IS = r"['\"]?\s*(?:[:=]|is|to|\s)\s*"
 
 METRICS: tuple[tuple[str, str], ...] = (
     (
@@ -23,7 +23,7 @@ METRICS: tuple[tuple[str, str], ...] = (
     ("loss", rf"(?<![\w/])(?:train[_/ -]?|training[_ -])?loss{_IS}(?:tensor\()?{_NUMBER}"),
     ("grad norm", rf"(?<!\w)grad(?:ient)?[_ -]?norm{_IS}(?:tensor\()?{_NUMBER}"),
     ("learning rate", rf"(?<!\w)(?:lr|learning[_ -]?rate){_IS}{_NUMBER}"),
-    ("loss scale", rf"(?<!\w)(?:loss[_ -]?scale|grad[_ -]?scale|reducing to){_IS}{_NUMBER}"),
+    ("loss scale", rf"(?<!\w)(?:loss[_ -]?scale|grad[_ -]?scale){_IS}{_NUMBER}"),
     ("throughput", rf"(?<!\w){_NUMBER}\s*(?:it/s|samples?/s(?:ec)?|tokens?/s(?:ec)?|examples?/s|img/s)(?!\w)"),
 )
 """Name of a metric and how a line shows its value; the first row of a name that finds one counts."""

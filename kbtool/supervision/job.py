@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbtool.errors import ExitStatus
-from kbtool.supervision import endings, records
+from kbtool.model import Answer
+from kbtool.supervision import endings, records, templates
 from kbtool.supervision.explain import explain
 from kbtool.supervision.output import Output
 from kbtool.supervision.records import RunRecord
@@ -95,7 +96,9 @@ def run_job(command: Sequence[str], environment: Mapping[str, str], options: Opt
     seconds = time.time() - started
     trouble = watch.failure
     try:
-        _finish(watch.report, status, output, kills, folder, watch.records)
+        _finish(watch.report, status, kills, folder, watch.records)
+        watch.report.timeline.append(Moment(seconds, "ended", watch.report.signal or f"exit code {watch.report.exit_code}"))
+        watch.report.answer = _answer(command, watch.report, status, output.kept().decode("utf-8", "replace"))
         if relay.kill_requested.is_set():
             watch.report.exit_code = ExitStatus.STALL_KILLED
         if run is not None:
@@ -141,22 +144,37 @@ def _keep_stall(folder: Path | None, stall: Stall, number: int) -> Path | None:
     return None
 
 
-def _finish(
-    report: Report, status: int, output: Output, kills: endings.Counters, folder: Path | None, startup: StartupRecords | None
-) -> None:
+def _finish(report: Report, status: int, kills: endings.Counters, folder: Path | None, startup: StartupRecords | None) -> None:
+    """Fill in how it ended, what its imports raised, and the evidence for an end that was no success."""
     report.exit_code = endings.shell_code(status)
     report.signal = endings.name_of_signal(status) if os.WIFSIGNALED(status) else None
-    report.timeline.append(
-        Moment(report.timeline[-1].at if report.timeline else 0.0, "ended", report.signal or f"exit code {report.exit_code}")
-    )
     if startup is not None:
         report.failures = startup.failures()
         report.missing_modules = sum(len(record.missing) for record in startup.by_pid.values())
         report.in_progress = next((going for record in startup.by_pid.values() if (going := record.in_progress())), None)
-    if status == 0 or report.exit_code == 130 or report.signal in BY_A_PERSON:
-        return
-    report.ending = endings.describe(status, kills, folder)
-    report.answer = explain(output.kept().decode("utf-8", "replace") + "\n" + "\n".join(report.ending))
+    if status != 0 and not _asked_for(report):
+        report.ending = endings.describe(status, kills, folder)
+
+
+def _asked_for(report: Report) -> bool:
+    return report.exit_code == 130 or report.signal in BY_A_PERSON
+
+
+def _answer(command: Sequence[str], report: Report, status: int, output: str) -> Answer | None:
+    """What the base knows about a crash, asked without the lines that healthy runs print too; a good end teaches those lines."""
+    cwd = Path(os.getcwd())
+    if status == 0:
+        with contextlib.suppress(OSError):
+            templates.remember(command, cwd, output)
+        return None
+    if _asked_for(report):
+        return None
+    evidence = "\n" + "\n".join(report.ending)
+    telling = templates.without_usual(command, cwd, output)
+    answer = explain(telling + evidence)
+    if telling != output and (answer is None or not answer.matches):
+        answer = explain(output + evidence)
+    return answer
 
 
 def _save(run: RunRecord | None) -> None:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from kbtool.supervision.family import Family
 from kbtool.supervision.processes import catches, command_line, read_stat
-from kbtool.supervision.startup_record import ProcessRecord, isolation_of
+from kbtool.supervision.python_command import is_python, isolation_of
+from kbtool.supervision.startup_record import ProcessRecord
 
 DUMP_DEADLINE = 2.0
 _SETTLED = 0.1
@@ -105,7 +106,7 @@ def capture(pids: Iterable[int], records: Mapping[int, ProcessRecord], family: F
 def looks_like_python(pid: int) -> bool:
     """True when the program of the process is a Python interpreter, by its file's name."""
     with contextlib.suppress(OSError):
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("python")
+        return is_python(os.readlink(f"/proc/{pid}/exe"))
     return False
 
 

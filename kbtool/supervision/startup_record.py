@@ -23,8 +23,6 @@ FILES = ("sitecustomize.py", "kb_startup_record.py")
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _PATH = re.compile(r"(?<![\w.])/[^\s'\",:;()]+")
-_ISOLATING = re.compile(r"-[a-zA-Z]*[IES][a-zA-Z]*")
-_PYTHON = re.compile(r"python(?:[23](?:\.\d+)?)?$")
 _READ_LIMIT = 4 << 20
 
 
@@ -83,7 +81,10 @@ class ProcessRecord:
 
     @property
     def variables(self) -> dict[str, str]:
-        return dict(self.start.get("variables", {}))
+        """Chosen environment variables; kb's own folder is taken out of PYTHONPATH again."""
+        kept = dict(self.start.get("variables", {}))
+        paths = [path for path in kept.pop("PYTHONPATH", "").split(os.pathsep) if path and not os.path.exists(os.path.join(path, FILES[1]))]
+        return {**kept, "PYTHONPATH": os.pathsep.join(paths)} if paths else kept
 
     @property
     def rank(self) -> int | None:
@@ -220,15 +221,3 @@ def _installed() -> Path:
         for name, content in contents.items():
             write_atomically(place / name, content, mode=0o644)
     return place
-
-
-def isolation_of(arguments: list[str]) -> str | None:
-    """The option of a Python command line that kept the record out (``-I``, ``-E`` or ``-S``), if there is one."""
-    if not arguments or not _PYTHON.search(os.path.basename(arguments[0])):
-        return None
-    for word in arguments[1:]:
-        if not word.startswith("-") or word in ("-c", "-m", "-"):
-            return None
-        if _ISOLATING.fullmatch(word):
-            return word
-    return None

@@ -17,11 +17,16 @@ def _record(folder):
     if not os.environ.get("KB_RUN_FOLDER"):
         return
     sys.path.insert(0, folder)
+    unwritten, sys.dont_write_bytecode = (
+        sys.dont_write_bytecode,
+        False,
+    )  # this folder is kb's own; compiling at each start would cost more than the rest
     try:
         import kb_startup_record
 
         kb_startup_record.begin(os.environ["KB_RUN_FOLDER"])
     finally:
+        sys.dont_write_bytecode = unwritten
         sys.path.remove(folder)
 
 
