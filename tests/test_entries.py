@@ -1,0 +1,41 @@
+"""The shipped entries as a whole: valid, short, complete, and listed in docs/entries.md as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbtool.knowledge.lint import lint_file
+from kbtool.model import Entry, Status
+from tests import write_entries_table
+
+ENTRIES = write_entries_table.shipped()
+
+
+def test_the_base_is_large_enough() -> None:
+    """At least 45 entries ship, and each of the eight domains has one."""
+    assert len(ENTRIES) >= 45
+    assert {"data", "model", "training", "serving", "logging", "distributed", "environment", "hang"} >= {entry.domain for entry in ENTRIES}
+    assert len({entry.domain for entry in ENTRIES}) >= 7
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
+def test_entry_is_fit_to_ship(entry: Entry) -> None:
+    """A shipped entry passes lint without a warning, can be judged without a person, names its family, and is short."""
+    assert [str(problem) for problem in lint_file(entry.path)] == []
+    assert entry.check is not None and entry.check.confirms
+    assert entry.family
+    assert entry.fix
+    assert len(entry.root_cause.split()) + len(entry.fix.split()) <= 170
+    assert entry.outcomes == ()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
+def test_only_a_proven_entry_is_active(entry: Entry) -> None:
+    """What no reproduction has met may ship as a draft only."""
+    if entry.status is Status.ACTIVE:
+        assert "met" in write_entries_table.evidence(entry)
+
+
+def test_the_table_of_entries_is_up_to_date() -> None:
+    """docs/entries.md says what the entries say; `python tests/write_entries_table.py` writes it anew."""
+    assert write_entries_table.PAGE.read_text(encoding="utf-8") == write_entries_table.page(), "run: python tests/write_entries_table.py"
