@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -12,8 +13,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from kbtool.durable import TEMPORARY_PREFIX
+from kbtool.errors import RefusedError
+from kbtool.knowledge import writing
 from kbtool.knowledge.entry import read_entry
+from kbtool.knowledge.writing import append_outcome
+from kbtool.model import Outcome, Verdict
 from tests.conftest import Kb, build_base
 from tests.verification.conftest import proof_count
 
@@ -100,32 +107,112 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path, make_entry: Callable[...
     assert notes(base / "data" / "some-fault.md") == ["next-0"]
 
 
-def test_a_person_edits_while_outcomes_are_recorded(tmp_path: Path, make_entry: Callable[..., str]) -> None:
-    """A person saves prose again and again meanwhile: every saved line and every acknowledged outcome survives."""
+STEPS = ("before it begins", "after it read", "while it parses", "when the new bytes are safe", "after the rename")
+"""Where, inside of recording one outcome, a person saves the file."""
+
+SAVES: dict[str, Callable[[bytes], bytes]] = {
+    "a line of prose": lambda text: text.replace(b"Move the cache.", b"Move the cache to a larger disk."),
+    "a new section": lambda text: text.replace(b"## Fix", b"## Notes" + newline(text) * 2 + b"Seen twice." + newline(text) * 2 + b"## Fix"),
+    "a tag": lambda text: text.replace(b"[data]", b"[data, disk]"),
+    "another check": lambda text: text.replace(b"exit zero", b"exit nonzero"),
+}
+"""What the person changes."""
+
+EDITORS: dict[str, Callable[[Path, bytes], object]] = {
+    "by renaming": lambda path, data: (path.with_suffix(".new").write_bytes(data), os.replace(path.with_suffix(".new"), path)),
+    "in place": lambda path, data: path.write_bytes(data),
+}
+"""How editors save."""
+
+SHAPES = ("plain", "with outcomes", "without a last newline")
+
+
+def newline(text: bytes) -> bytes:
+    """The line ending of a file."""
+    return b"\r\n" if b"\r\n" in text else b"\n"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_person_saves_at_any_moment(step: str, shape: str, tmp_path: Path, make_entry: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over a hundred interleavings of a person's save with a recording: neither loses anything, and a changed check refuses the outcome."""
     base = build_base(tmp_path / "entries", {"data/some-fault": make_entry()})
     path = base / "data" / "some-fault.md"
-    edits = proof_count(30, 100)
-    process = writer([path], edits, "w")
-    for number in range(edits):
-        _save_a_line(path, f"Note {number} of a person.")
-    out, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
+    for change, editor, ending in itertools.product(SAVES, EDITORS, ("\n", "\r\n")):
+        path.write_bytes(_shaped(make_entry().replace("\n", ending).encode(), shape, path))
+        before = path.read_bytes()
+        digest = _digest(path)
+        person = Person(path, SAVES[change], EDITORS[editor])
+        refused = False
+        with monkeypatch.context() as patch:
+            person.saves_at(step, patch)
+            try:
+                append_outcome(path, Outcome("2026-11-30 16:20Z", Verdict.REFUTED, digest, 1, 0.01, "linux", "the new row"), expect_check=digest)
+            except RefusedError:
+                refused = True
+            if step == STEPS[-1]:
+                person.save()
+        assert person.saved, (change, editor)
+        after = path.read_bytes()
+        assert refused is (change == "another check" and step != STEPS[-1])
+        assert after == person.wrote if refused or step == STEPS[-1] else after.count(b"the new row") == 1
+        without = b"".join(line for line in after.splitlines(keepends=True) if b"the new row" not in line)
+        wanted = SAVES[change](before)
+        assert without.startswith(wanted.rstrip()) if shape != "with outcomes" else without == wanted
 
-    text = path.read_text()
-    assert [number for number in range(edits) if f"Note {number} of a person." not in text] == []
-    assert set(out.split()) <= set(notes(path))
+
+class Person:
+    """Somebody who saves the file once, at a given step of a recording."""
+
+    def __init__(self, path: Path, change: Callable[[bytes], bytes], editor: Callable[[Path, bytes], object]):
+        self.path, self.change, self.editor = path, change, editor
+        self.saved = False
+        self.wrote = b""
+
+    def save(self) -> None:
+        """Read, change, write back; only the first time."""
+        if not self.saved:
+            self.saved = True
+            self.wrote = self.change(self.path.read_bytes())
+            self.editor(self.path, self.wrote)
+
+    def saves_at(self, step: str, patch: pytest.MonkeyPatch) -> None:
+        """Let the person save when the recording reaches `step`."""
+        if step == "before it begins":
+            self.save()
+        elif step == "after it read":
+            self._after(patch, writing, "_read")
+        elif step == "while it parses":
+            self._after(patch, writing, "parse_document")
+        elif step == "when the new bytes are safe":
+            self._after(patch, os, "fsync")
+
+    def _after(self, patch: pytest.MonkeyPatch, owner: object, name: str) -> None:
+        real = getattr(owner, name)
+
+        def then_save(*arguments: object, **named: object) -> object:
+            result = real(*arguments, **named)
+            self.save()
+            return result
+
+        patch.setattr(owner, name, then_save)
 
 
-def _save_a_line(path: Path, line: str) -> None:
-    """Save as a careful editor does: under the same lock as kb would be cheating, so read, write aside, compare, rename."""
-    while True:
-        before = path.read_text()
-        aside = path.with_name(f"{TEMPORARY_PREFIX}editor")
-        aside.write_text(before.replace("## Fix\n", f"## Fix\n\n{line}\n", 1))
-        if path.read_text() == before:
-            os.replace(aside, path)
-            if line in path.read_text():
-                return
+def _digest(path: Path) -> str:
+    check = read_entry(path, "data").check
+    assert check is not None
+    return check.digest
+
+
+def _shaped(text: bytes, shape: str, path: Path) -> bytes:
+    """The entry with an outcome already, or without its last line ending."""
+    if shape == "without a last newline":
+        return text.rstrip()
+    if shape == "with outcomes":
+        path.write_bytes(text)
+        append_outcome(path, Outcome("2026-11-30 16:00Z", Verdict.CONFIRMED, _digest(path), 0, 0.01, "linux", "an old row"), expect_check=_digest(path))
+        return path.read_bytes()
+    return text
 
 
 def test_a_check_that_changed_while_it_ran_refuses_the_outcome(kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
