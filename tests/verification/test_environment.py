@@ -7,12 +7,14 @@ import os
 import shutil
 import stat
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kbtool.verification import environment, needs
+from kbtool.verification import environment, needs, probe
 from kbtool.verification.environment import Fingerprint, fingerprint, foreign_packages, remembered_fingerprint
 from kbtool.verification.history import differences
 from kbtool.verification.shell import RunContext, find_python, prefixed, surroundings_of, user_environment, with_python
@@ -106,6 +108,21 @@ def test_a_probe_that_fails_is_no_failure(script: str, tools: Path) -> None:
     tool(tools, "nvidia-smi", script)
 
     assert fingerprint().short().split(" · ")[-1] in ("no GPU", "GPU unknown")
+
+
+def test_every_probe_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One probe never returns, one raises, one answers: the answer is there in time, the others have their reasons."""
+    for_ever = threading.Event()
+    probes = {"hangs": for_ever.wait, "raises": lambda: 1 // 0, "answers": lambda: 42}
+    monkeypatch.setattr(probe, "PROBES", probes)
+    started = time.monotonic()
+
+    values, unknown = probe.ask(list(probes), 0.2)
+
+    for_ever.set()
+    assert time.monotonic() - started < 20
+    assert values == {"hangs": None, "raises": None, "answers": 42}
+    assert unknown == {"hangs": "no answer within 0.2 s", "raises": "ZeroDivisionError: integer division or modulo by zero"}
 
 
 def test_no_python_is_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
