@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kbtool.knowledge.keywords import locate_domain
+from kbtool.knowledge.redaction import redact
 from kbtool.matching import confidence, priors
 from kbtool.matching.index import Index
 from kbtool.matching.report import Report, make_report
 from kbtool.matching.rows import Record
 from kbtool.matching.score import Base, Comparison, Query, compare, make_query
 from kbtool.matching.stream import ByteStream, Reading, read_stream, read_text
-from kbtool.model import Answer, Domain, Match, Reason, Status
+from kbtool.model import Answer, Domain, Failure, Match, Reason, Status
 
 QUERY_TOKENS = 48
 """Rarest tokens of a report that candidates are sought by."""
 POSTINGS = 6000
 """Occurrences in entries that these tokens may have together: what bounds the search in a large base."""
-CANDIDATES = 28
+CANDIDATES = 32
 """Entries that are compared feature by feature."""
 MOST_MATCHES = 5
+SURELY_SHOWN = 3
+"""Where the first is answered at all, its nearest rivals are shown with it, however small their chance."""
 REASONS = 4
 REASON_TEXT = 300
 
@@ -32,6 +36,8 @@ class Scored:
     comparison: Comparison
     rating: float
     probability: float
+    plausible: bool
+    """False where the input gives no ground to answer it at all."""
 
 
 def answer(
@@ -55,29 +61,48 @@ def answer_text(text: str, index: Index, *, all: bool = False) -> Answer:
 
 def answer_reading(reading: Reading, index: Index, *, all: bool = False, limit: int = MOST_MATCHES) -> Answer:
     """What kb knows about an input that was read."""
-    report = make_report(reading)
-    matches = tuple(_match(item, report) for item in priors.weighed(scored(report, index, all=all)) if item.probability >= confidence.CALIBRATION.floor)[:limit]
-    return Answer(report.failure, matches, None if matches else _domain(report, index), reading.truncated)
+    return answer_report(make_report(reading), index, all=all, limit=limit)
+
+
+def answer_report(report: Report, index: Index, *, all: bool = False, limit: int = MOST_MATCHES) -> Answer:
+    """What kb knows about a report."""
+    found = priors.weighed(scored(report, index, all=all))[:limit]
+    calibration = confidence.load_calibration(index.roots)
+    if not any(item.plausible for item in found[:SURELY_SHOWN]) or found[0].probability < calibration.floor:
+        return Answer(_redacted(report.failure), (), _domain(report, index), report.truncated)
+    shown = [item for place, item in enumerate(found) if place < SURELY_SHOWN or item.probability >= calibration.floor]
+    return Answer(_redacted(report.failure), tuple(_match(item, report, calibration) for item in shown), None, report.truncated)
 
 
 def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
-    """All candidates, best first, whether or not they reach the floor."""
+    """All candidates, best first, whether or not they may be answered."""
     query = make_query(report)
     records = [record for record in index.candidates(_query_tokens(query, index), CANDIDATES) if all or record.status != Status.RETIRED.value]
     if not records:
         return []
+    base = Base(index.size, index.frequencies(_wanted(query, records)))
+    compared = [(record, compare(query, record.profile, base, confidence.rate)) for record in records]
+    rated = sorted(((confidence.rate(item.features), record, item) for record, item in compared), key=_order)
+    calibration = confidence.load_calibration(index.roots)
+    return [_scored(rated, place, query, calibration) for place in range(len(rated))]
+
+
+def _order(one: tuple[float, Record, Comparison]) -> tuple[float, str]:
+    return -one[0], one[1].id
+
+
+def _wanted(query: Query, records: list[Record]) -> set[str]:
     wanted = {token for record in records for item in (*record.profile.wordings, *record.profile.lookalikes) for line in item.lines for token in line.tokens}
     wanted.update(token for record in records for token in record.profile.context)
-    base = Base(index.size, index.frequencies(wanted))
-    compared = [(record, compare(query, record.profile, base, confidence.rate)) for record in records]
-    rated = sorted(((confidence.rate(item.features), record, item) for record, item in compared), key=lambda one: (-one[0], one[1].id))
-    return [_scored(rated, place) for place in range(len(rated))]
+    return wanted
 
 
-def _scored(rated: list[tuple[float, Record, Comparison]], place: int) -> Scored:
+def _scored(rated: list[tuple[float, Record, Comparison]], place: int, query: Query, calibration: confidence.Calibration) -> Scored:
     rating, record, comparison = rated[place]
-    other = rated[1][0] if place == 0 and len(rated) > 1 else rated[0][0] if place else 0.0
-    return Scored(record, comparison, rating, confidence.probability(comparison.features, rating, rating - other))
+    other = rated[1][0] if place == 0 and len(rated) > 1 else rated[0][0] if place else rating - confidence.LEAD_CAP
+    probability = calibration.probability(comparison.features, rating, rating - other)
+    plausible = confidence.plausible(comparison.features, troubled=query.troubled, at_home=query.at_home)
+    return Scored(record, comparison, rating, probability, plausible)
 
 
 def _query_tokens(query: Query, index: Index) -> list[str]:
@@ -95,14 +120,14 @@ def _query_tokens(query: Query, index: Index) -> list[str]:
     return chosen
 
 
-def _match(item: Scored, report: Report) -> Match:
+def _match(item: Scored, report: Report, calibration: confidence.Calibration) -> Match:
     record = item.record
     return Match(
         id=record.id,
         title=record.title,
         domain=record.domain,
         score=round(item.probability, 4),
-        confidence=confidence.confidence(item.probability, draft=record.status == Status.DRAFT.value),
+        confidence=calibration.label(item.probability, draft=record.status == Status.DRAFT.value),
         root_cause=record.root_cause,
         verify=record.verify,
         confirms=record.confirms,
@@ -117,12 +142,15 @@ def _match(item: Scored, report: Report) -> Match:
 def _reasons(comparison: Comparison, report: Report) -> tuple[Reason, ...]:
     ranked = sorted(comparison.found.items(), key=lambda found: (-len(found[1]) * report.lines[found[0]].weight, found[0]))
     chosen = sorted(index for index, _ in ranked[:REASONS])
-    return tuple(Reason(report.lines[index].number, report.lines[index].text[:REASON_TEXT], comparison.found[index]) for index in chosen)
+    return tuple(Reason(report.lines[index].number, redact(report.lines[index].text[:REASON_TEXT]).text, comparison.found[index]) for index in chosen)
+
+
+def _redacted(failure: Failure | None) -> Failure | None:
+    """The failure without secrets: answers are stored, sent on and read by agents."""
+    return failure and replace(failure, message=redact(failure.message).text, excerpt=redact(failure.excerpt).text)
 
 
 def _domain(report: Report, index: Index) -> Domain | None:
-    from kbtool.knowledge.keywords import locate_domain
-
     text = "\n".join(line.text for line in report.lines[-400:] if line.weight > 0.3)
     telling = report.failure.excerpt if report.failure else text
     domains = index.domains()

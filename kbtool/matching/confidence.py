@@ -1,61 +1,120 @@
-"""From features to a probability: the ranking's weights and the calibration, both a table that `kb eval --calibrate` makes anew.
+"""From features to a probability: the ranking's weights, the calibration, and what must hold before anything is answered at all.
 
 The rating of a candidate is a weighted sum of its features. The probability that it is right follows from its rating, its lead over the
-best other candidate, and how much of the failure's own message it leaves unexplained.
+best other candidate, and how its decisive line stands to the input, word by word. Both tables come from `benchmarks/fit.py`; `kb eval
+--calibrate` makes the second one anew for a base of one's own.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from kbtool import settings
 from kbtool.model import Confidence
 
 RANKING: Mapping[str, float] = {
-    "coverage": 2.0,
-    "message": 2.0,
-    "explained": 0.7,
-    "explained_line": 0.5,
-    "phrase": 1.0,
-    "type_same": 0.5,
-    "type_other": -0.3,
-    "information": 0.2,
-    "salient_missing": -0.5,
-    "context": 0.5,
-    "frames": 0.3,
-    "code_other": -0.5,
-    "line_weight": 0.2,
-    "lookalike": -1.0,
+    "explained": 1.08,
+    "phrase": 3.1,
+    "type_other": -0.4,
+    "information": 1.25,
+    "salient_missing": -3.0,
+    "title": 5.0,
+    "code_other": -1.45,
+    "line_weight": 0.8,
+    "key_missing": 0.4,
+    "key_extra_known": -2.0,
+    "key_information": -0.1,
+    "key_primary": -0.05,
+    "salient_information": 0.5,
+    "context_information": 0.47,
+    "phase": 0.3,
+    "lookalike": -6.0,
 }
-"""Weight of each feature in the order of the answers."""
+"""Weight of each feature in the order of the answers. The last two were set by hand: the labelled cases hold nothing about them."""
+
+LEAD_CAP = 3.0
+"""A longer lead says no more."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Coefficients of the logistic model over a candidate's features; `floor` and `strong` are probabilities."""
+    """Coefficients of the logistic model of being right; `floor` and `strong` are probabilities."""
 
-    bias: float
-    weights: Mapping[str, float]
-    floor: float
-    strong: float
+    bias: float = -2.27
+    weights: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "rating": 0.195,
+            "lead": 0.66,
+            "key_in_order": 0.85,
+            "key_worst": -1.2,
+            "key_fallout": -1.4,
+            "elsewhere_unexplained": -1.0,
+            "lookalike": -4.0,
+        }
+    )
+    floor: float = 0.02
+    strong: float = 0.86
+
+    def probability(self, features: Mapping[str, float], rating: float, lead: float) -> float:
+        """The probability of being right; `lead` is the rating minus that of the best other candidate."""
+        values = {**features, "rating": rating, "lead": max(-LEAD_CAP, min(LEAD_CAP, lead))}
+        exponent = self.bias + sum(weight * values[name] for name, weight in self.weights.items())
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, exponent))))
+
+    def label(self, score: float, *, draft: bool) -> Confidence:
+        """The label of a score; a draft is never strong."""
+        return Confidence.STRONG if score >= self.strong and not draft else Confidence.POSSIBLE
 
 
-CALIBRATION = Calibration(bias=-5.0, weights={"rating": 1.3, "lead": 0.6}, floor=0.06, strong=0.93)
+SHIPPED = Calibration()
+
+LEAST_BITS = 2.3
+"""Logarithm of the bits that the decisive line must share where the input shows no failure or does not speak of deep learning."""
+
+GRIP: Mapping[tuple[bool, bool], float] = {
+    (True, True): 0.25,
+    (True, False): 1.05,
+    (False, True): 1.9,
+    (False, False): 1.9,
+}
+"""(the input shows a failure, it speaks of deep learning) → the grip a candidate needs: bits of its decisive line less twice the missing share.
+
+A healthy log and another trade's failure are answered only where a symptom stands in them nearly word for word.
+"""
+
+
+def grip(features: Mapping[str, float]) -> float:
+    """How firmly a symptom's decisive line holds on to the input."""
+    return features["key_information"] - 2.0 * features["key_missing"]
+
+
+def plausible(features: Mapping[str, float], *, troubled: bool, at_home: bool) -> bool:
+    """True when a candidate may be answered at all for such an input."""
+    if not (troubled and at_home) and features["key_information"] < LEAST_BITS:
+        return False
+    return grip(features) >= GRIP[troubled, at_home]
 
 
 def rate(features: Mapping[str, float]) -> float:
-    """The rating that orders candidates."""
+    """The rating that orders candidates, from the text alone."""
     return sum(weight * features[name] for name, weight in RANKING.items())
 
 
-def probability(features: Mapping[str, float], rating: float, lead: float, calibration: Calibration = CALIBRATION) -> float:
-    """The probability of being right; `lead` is the rating minus that of the best other candidate."""
-    values = {**features, "rating": rating, "lead": max(-3.0, min(3.0, lead))}
-    exponent = calibration.bias + sum(weight * values[name] for name, weight in calibration.weights.items())
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, exponent))))
+def calibration_path(roots: Sequence[Path]) -> Path:
+    """Where the calibration of a person's own bases lies."""
+    return settings.data_folder() / "calibration" / ("+".join(settings.place_key(root) for root in roots) + ".json")
 
 
-def confidence(score: float, *, draft: bool, calibration: Calibration = CALIBRATION) -> Confidence:
-    """The label; a draft is never strong."""
-    return Confidence.STRONG if score >= calibration.strong and not draft else Confidence.POSSIBLE
+def load_calibration(roots: Sequence[Path]) -> Calibration:
+    """The calibration of these bases, or the shipped one where there is none or it can not be read."""
+    try:
+        with open(calibration_path(roots), encoding="utf-8") as file:
+            data = json.load(file)
+        weights = {str(name): float(value) for name, value in data["weights"].items() if name in SHIPPED.weights}
+        return Calibration(float(data["bias"]), weights, float(data["floor"]), float(data["strong"]))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return SHIPPED

@@ -53,6 +53,11 @@ class Index:
         """Entries in all layers."""
         return sum(layer.size for layer in self.layers)
 
+    @property
+    def roots(self) -> list[Path]:
+        """The folders of the layers, top first."""
+        return [layer.base.root for layer in self.layers]
+
     def frequencies(self, tokens: Iterable[str]) -> Mapping[str, int]:
         """In how many entries each of the tokens stands; also those asked for earlier."""
         wanted = [token for token in dict.fromkeys(tokens) if token not in self._frequency]

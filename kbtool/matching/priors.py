@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST = 2.0
 """The largest factor on the odds, and its inverse the smallest."""
 
+RATING = 1.5
+"""What a factor of e adds to the rating that orders candidates."""
+
 
 def factor(tally: Tally) -> float:
     """What the odds of an entry are multiplied by: 1 without outcomes, more with confirmations, less with refutations."""
@@ -28,8 +31,9 @@ def factor(tally: Tally) -> float:
 
 def weighed(candidates: Sequence[Scored]) -> list[Scored]:
     """The candidates with their outcomes taken into account, best first; without outcomes nothing changes."""
-    changed = [replace(item, probability=_moved(item.probability, factor(item.record.tally))) for item in candidates]
-    return sorted(changed, key=lambda item: -item.probability) if changed != list(candidates) else list(candidates)
+    moved = [(item, factor(item.record.tally)) for item in candidates]
+    moved.sort(key=lambda pair: -(pair[0].rating + RATING * math.log(pair[1])))
+    return [replace(item, probability=_moved(item.probability, by)) for item, by in moved]
 
 
 def _moved(probability: float, by: float) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, report_text
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import tokens, words
+from kbtool.matching.tokens import fixed_tokens, tokens, words
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -47,6 +47,8 @@ class WordingLine:
     words: tuple[str, ...]
     weight: float
     frame: bool = False
+    variable: frozenset[str] = frozenset()
+    """Tokens that stand in quotes, brackets or paths only: what the message happened to be about."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Profile:
     """From Not this: what is another fault."""
     context: frozenset[str]
     """Tokens of title, root cause, fix and tags."""
+    title: frozenset[str] = frozenset()
 
     def all_tokens(self) -> set[str]:
         """Every token by which the entry can be found."""
@@ -112,7 +115,10 @@ def wording(text: str) -> Wording:
         shown = line_text(line)
         if weight and len(lines) < WORDING_CAP:
             mended = tokens(line.mended) if line.mended else []
-            lines.append(WordingLine(tuple(dict.fromkeys(tokens(shown) + mended)), tuple(words(shown)), weight, line.kind in (Kind.FRAME, Kind.CODE)))
+            held = tuple(dict.fromkeys(tokens(shown) + mended))
+            frame = line.kind in (Kind.FRAME, Kind.CODE)
+            variable: frozenset[str] = frozenset() if frame else frozenset(held) - fixed_tokens(shown)
+            lines.append(WordingLine(held, tuple(words(shown)), weight, frame, variable))
     return Wording(tuple(lines), exception_types(report))
 
 
@@ -123,32 +129,33 @@ def make_profile(entry: Entry) -> Profile:
         tuple(wording(text) for text in entry.symptoms[:WORDINGS_CAP]),
         tuple(wording(text) for text in entry.not_this[:WORDINGS_CAP]),
         frozenset(tokens(context)),
+        frozenset(tokens(entry.title)),
     )
 
 
 def to_json(profile: Profile) -> str:
     """The profile as the index keeps it."""
     return json.dumps(
-        {"wordings": _wordings(profile.wordings), "lookalikes": _wordings(profile.lookalikes), "context": sorted(profile.context)},
+        {"wordings": _wordings(profile.wordings), "lookalikes": _wordings(profile.lookalikes), "context": sorted(profile.context), "title": sorted(profile.title)},
         ensure_ascii=False,
         separators=(",", ":"),
     )
 
 
 def _wordings(wordings: tuple[Wording, ...]) -> list[object]:
-    return [[[[line.tokens, line.words, line.weight, int(line.frame)] for line in item.lines], item.types] for item in wordings]
+    return [[[[line.tokens, line.words, line.weight, int(line.frame), sorted(line.variable)] for line in item.lines], item.types] for item in wordings]
 
 
 def from_json(text: str) -> Profile:
     """The profile that `to_json` wrote; raises ValueError or TypeError for anything else."""
     data = json.loads(text)
-    return Profile(_read(data["wordings"]), _read(data["lookalikes"]), frozenset(data["context"]))
+    return Profile(_read(data["wordings"]), _read(data["lookalikes"]), frozenset(data["context"]), frozenset(data["title"]))
 
 
 def _read(items: list[list[list[list[object]]]]) -> tuple[Wording, ...]:
     return tuple(
         Wording(
-            tuple(WordingLine(tuple(line[0]), tuple(line[1]), float(line[2]), bool(line[3])) for line in lines),  # type: ignore[arg-type]
+            tuple(WordingLine(tuple(line[0]), tuple(line[1]), float(line[2]), bool(line[3]), frozenset(line[4])) for line in lines),  # type: ignore[arg-type]
             tuple(types),  # type: ignore[arg-type]
         )
         for lines, types in items

@@ -27,7 +27,7 @@ WEIGHTS: dict[Kind, float] = {
     Kind.ADVICE: 0.0,
     Kind.TRACEBACK: 0.0,
     Kind.CHAIN: 0.0,
-    Kind.FALLOUT: 0.15,
+    Kind.FALLOUT: 0.1,
     Kind.WRAPPER: 0.3,
     Kind.FRAME: 0.3,
     Kind.CODE: 0.05,
@@ -36,9 +36,12 @@ WEIGHTS: dict[Kind, float] = {
     Kind.SIGN: 0.85,
     Kind.WARNING: 0.55,
     Kind.LOG: 0.4,
+    Kind.PROGRESS: 0.1,
     Kind.TEXT: 0.5,
 }
 """How much a line of each kind counts as evidence; messages most, frames little, advice nothing."""
+DEADLY, ALONE_DEADLY, ALONE_LATER = 0.6, 0.8, 0.25
+"""Weights of fallout lines that name a deadly signal, beside another failure and without one; and of other fallout without one."""
 LATER = 0.7
 """Factor for exceptions after the first failure and its chain."""
 
@@ -62,6 +65,8 @@ class Report:
 
     lines: tuple[ReportLine, ...]
     primary: tuple[int, ...]
+    chain: tuple[int, ...]
+    """The messages of the failure and of what was raised from it or while it was handled; empty where no exception was seen."""
     failure: Failure | None
     truncated: bool = False
 
@@ -76,7 +81,7 @@ def make_report(reading: Reading) -> Report:
     lines = _classify(list(_cleaned(reading.lines)))
     primary = _primary(lines)
     weighted = _weigh(lines, primary)
-    return Report(tuple(weighted), primary, _failure(weighted, primary), reading.truncated)
+    return Report(tuple(weighted), primary, _chain_lines(lines), _failure(weighted, primary), reading.truncated)
 
 
 def _cleaned(raw: Iterable[RawLine]) -> Iterator[ReportLine]:
@@ -154,7 +159,9 @@ def _plain_kind(text: str, after_frame: bool) -> Kind:
     if signs.EMBEDDED_EXCEPTION.search(text):
         return Kind.EXCEPTION
     if signs.WARNING_LINE.search(text):
-        return Kind.WARNING
+        return Kind.SIGN if signs.SIGN_LINE.search(text) and "Warning" not in text else Kind.WARNING
+    if signs.PROGRESS_LINE.search(text):
+        return Kind.SIGN if signs.SICK_METRIC.search(text) else Kind.PROGRESS
     if signs.LOG_LINE.search(text):
         return Kind.LOG
     return Kind.SIGN if signs.SIGN_LINE.search(text) else Kind.TEXT
@@ -188,11 +195,18 @@ def _primary(lines: list[ReportLine]) -> tuple[int, ...]:
     return _with_message(lines, chosen)
 
 
+def _chain_lines(lines: list[ReportLine]) -> tuple[int, ...]:
+    heads = [at for at, line in enumerate(lines) if line.kind is Kind.EXCEPTION]
+    return tuple(at for head in (_chain(lines, heads) if heads else ()) for at in _with_message(lines, head))
+
+
 def _chain(lines: list[ReportLine], heads: list[int]) -> list[int]:
     """The first exception and those that were raised from it or while it was handled."""
     chain = [heads[0]]
     for head in heads[1:]:
-        if not any(line.kind is Kind.CHAIN for line in lines[chain[-1] : head]):
+        between = lines[chain[-1] + 1 : head]
+        # an exception that stands directly under another one's message is what that one reports
+        if not any(line.kind is Kind.CHAIN for line in between) and any(line.kind is not Kind.DETAIL for line in between):
             break
         chain.append(head)
     return chain
@@ -216,16 +230,28 @@ def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine
     chain = set(_chain(lines, heads)) if heads else set()
     weighted = []
     first = True
+    family: str | None = None
     for at, line in enumerate(lines):
         weight = WEIGHTS[line.kind]
         if line.kind is Kind.EXCEPTION:
             first = at in chain
         if line.kind in (Kind.EXCEPTION, Kind.DETAIL) and not first:
             weight *= LATER
-        if line.kind is Kind.FALLOUT and (alone or signs.DEADLY_EXIT.search(line.text)):
-            weight = WEIGHTS[Kind.SIGN]
+        if line.kind is Kind.FALLOUT:
+            of = signs.fallout_family(line.text)
+            family = of if family is None else family
+            weight = _fallout_weight(line.text, alone, of == family)
         weighted.append(replace(line, weight=1.0 if at in primary else weight))
     return weighted
+
+
+def _fallout_weight(text: str, alone: bool, first_family: bool) -> float:
+    """Where nothing else tells of a failure, what the first one to complain says counts like a sign; a line that names a signal counts anyway."""
+    if alone and first_family:
+        return WEIGHTS[Kind.SIGN]
+    if signs.DEADLY_EXIT.search(text):
+        return ALONE_DEADLY if alone else DEADLY
+    return ALONE_LATER if alone else WEIGHTS[Kind.FALLOUT]
 
 
 def _failure(lines: list[ReportLine], primary: tuple[int, ...]) -> Failure | None:

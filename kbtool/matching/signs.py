@@ -27,6 +27,7 @@ class Kind(Enum):
     SIGN = "sign"
     WARNING = "warning"
     LOG = "log"
+    PROGRESS = "progress"
     TEXT = "text"
 
 
@@ -80,8 +81,14 @@ FALLOUT: tuple[tuple[str, str], ...] = (
 """(source, shape): what other ranks, launchers and runtimes say after something else has failed."""
 
 FALLOUT_LINE = _any(*(shape for _, shape in FALLOUT))
+_FAMILIES = tuple((source, re.compile(shape)) for source, shape in FALLOUT)
 
-DEADLY_EXIT = re.compile(r"exitcode\s*: -\d+|return code = -\d+|SIGKILL|SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGHUP|got signal: \d+")
+
+def fallout_family(text: str) -> str:
+    """Who says it: the source of the first shape that fits, empty for none."""
+    return next((source for source, shape in _FAMILIES if shape.search(text)), "")
+
+DEADLY_EXIT = re.compile(r"exitcode\s*: -\d+|return code = -\d+|SIGKILL|SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGHUP|SIGINT|got signal: \d+")
 """A launcher's line that names the signal: for a process that died without a word it is the only evidence."""
 
 WRAPPER_LINE = _any(
@@ -121,13 +128,23 @@ DETAIL_TYPES: frozenset[str] = frozenset({"KeyError", "AttributeError", "StopIte
 SIGN_LINE = _any(
     r"\b(?:error|errors|failed|failure|fatal|cannot|can't|couldn't|could not|unable|killed|abort(?:ed)?|segmentation|assert(?:ion)?|exceed(?:s|ed)?"
     r"|timed out|timeout|no space|not found|no such|illegal|invalid|mismatch|unexpected|unsupported|not supported|not compatible|incompatible|insufficient"
-    r"|too old|too many|out of memory|oom|refused|denied|unrecognized|missing|conflict|corrupt(?:ed)?|bus error|stuck|hang(?:s|ing)?|signal|panic|xid|nan)\b",
-    r"[A-Z]\w+(?:Error|Exception)\b",
+    r"|too old|too many|out of memory|oom|refused|denied|unrecognized|not enough|missing|conflict|corrupt(?:ed)?|bus error|stuck|hang(?:s|ing)?|signal|panic|xid|nan)\b",
+    r"(?-i:[A-Z]\w+(?:Error|Exception)\b)",
     r"错误|失败|不足|异常|无法|超时|卡死|崩溃|未找到",
     flags=re.IGNORECASE,
 )
 WARNING_LINE = _any(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b")
-LOG_LINE = _any(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b", r"^\s*\d+%\|", r"\bsteps?[ /:=]+\d+.*\bloss\b", r"^\{'(?:loss|train_|eval_)", r"\b(?:it/s|s/it|tok/s)\b")
+LOG_LINE = _any(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b")
+PROGRESS_LINE = _any(
+    r"^\s*\d+%\|",
+    r"\b(?:steps?|epochs?|iter(?:ation)?s?|batch)\b[\s/:=\[(|]*\d+.*\b(?:loss|acc\w*|lr|eta|time|mAP)\b",
+    r"^\s*\{'(?:loss|train_|eval_)",
+    r"\b(?:it/s|s/it|tok/s|samples/s|batch/s|s/batch|tokens/s|img/s|s/step|ms/step)\b",
+    r"\bloss: \d+\.\d+",
+    flags=re.IGNORECASE,
+)
+SICK_METRIC = re.compile(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s*(?:nan|[+-]?inf|0\.0+\b)", re.IGNORECASE)
+"""A metric that no healthy run prints: a loss or gradient norm that is not a number, infinite or exactly zero."""
 RULE_LINE = re.compile(r"^[\W_]*$")
 PROGRESS_BAR = re.compile(
     r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?|\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?"

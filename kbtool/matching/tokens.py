@@ -24,6 +24,12 @@ _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNORECASE)
 _GLUE = re.compile(r"[\s:=(\[#<>'\"]*$")
 
+CODE_WORDS: frozenset[str] = frozenset(
+    {"errno", "signal", "exitcode", "exit", "code", "status", "xid", "error", "rc", "http", "sig", "operand", "opcode", "version", "sm", "capability"}
+)
+"""Words whose number is a code by trade: another number is another fault."""
+_HTTP = re.compile(r"(?<![\w.])[45]\d\d(?= [A-Z][a-z]+)")
+
 STOP_WORDS: frozenset[str] = frozenset(
     ["a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "has", "have", "if", "in", "into", "is", "it", "its", "may", "no", "not", "of", "on", "or", "our", "so", "that", "the", "their", "them", "then", "there", "these", "this", "those", "to", "too", "was", "we", "were", "what", "when", "where", "which", "while", "will", "with", "would", "you", "your"]
 )
@@ -35,12 +41,28 @@ CJK_START = "\u3040"
 
 def tokens(line: str) -> list[str]:
     """All tokens of a line in order, parts of compound names after the name itself."""
-    return list(_tokens(line))
+    return [*_tokens(line), *(f"http{CODE}{found}" for found in _HTTP.findall(line))]
 
 
 def words(line: str) -> list[str]:
     """The tokens of a line without parts of names: what phrases are made of."""
-    return list(_tokens(line, parts=False))
+    return [token for token in _tokens(line, parts=False) if CODE not in token]
+
+
+_VARIABLE = re.compile(
+    r"https?://\S+"
+    r"|(?<!\w)'[^'\n]{1,120}'(?!\w)"
+    r'|"[^"\n]{1,120}"'
+    r"|<[^<>\n]{1,80}>"
+    r"|\[(?!Errno)[^\[\]\n]{0,120}\]"
+    r"|\{[^{}\n]{0,160}\}"
+    r"|(?:[A-Za-z]:|~|\.{1,3})?(?:[/\\][\w.@+-]+){2,}"
+)
+
+
+def fixed_tokens(line: str) -> set[str]:
+    """The tokens that a message has whatever it is about: those outside of quotes, brackets, addresses and paths."""
+    return set(tokens(_VARIABLE.sub(" ", line)))
 
 
 def _tokens(line: str, *, parts: bool = True) -> Iterator[str]:

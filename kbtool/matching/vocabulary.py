@@ -1,0 +1,30 @@
+"""Names of the trade: words by which a text shows that it speaks of deep learning, and the words of each phase."""
+
+from __future__ import annotations
+
+from kbtool.model import Phase
+
+TRADE: frozenset[str] = frozenset(
+    # libraries and their modules, as `tokens` cuts them
+    "torch pytorch torchvision torchaudio torchrun tensorflow keras jax xla flax mxnet paddle paddlepaddle mindspore onnx onnxruntime tensorrt"
+    " transformer diffuser accelerate peft trl deepspeed megatron fairseq lightning colossalai horovod apex vllm sglang triton bitsandbyte xformer"
+    " huggingface_hub safetensor tokenizer timm ultralytic detectron2 mmcv mmdet mmengine nnunet wandb tensorboard verl llamafactory fsdp ddp gradscaler"
+    # devices and runtimes
+    " cuda cudnn cublas nccl gpu nvidia nvml nvrm rocm hip npu tpu gloo cuinit sm_"
+    # things that only training and serving a model has
+    " tensor autograd dataloader checkpoint state_dict epoch batch_size num_worker grad_norm learning_rate local_rank lora qlora finetune"
+    " attention embedding logit".split()
+)
+
+PHASE_WORDS: dict[Phase, frozenset[str]] = {
+    Phase.IMPORT: frozenset({"import", "installed", "install"}),
+    Phase.LOAD: frozenset({"load", "loading", "loaded", "from_pretrained"}),
+    Phase.DATA: frozenset({"dataset", "dataloader", "collate", "sampler", "worker"}),
+    Phase.FORWARD: frozenset({"forward", "activation"}),
+    Phase.LOSS: frozenset({"loss", "label", "target"}),
+    Phase.BACKWARD: frozenset({"backward", "gradient"}),
+    Phase.STEP: frozenset({"optimizer", "step"}),
+    Phase.CHECKPOINT: frozenset({"checkpoint", "saving", "save"}),
+    Phase.SERVE: frozenset({"serve", "server", "serving", "request"}),
+}
+"""Words in an entry's title, cause or fix that place it in a phase."""
