@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import redact
 from kbtool.matching import confidence, priors
+from kbtool.matching.alignment import Base
 from kbtool.matching.index import Index
+from kbtool.matching.query import Query, make_query
 from kbtool.matching.report import Report, make_report
 from kbtool.matching.rows import Record
-from kbtool.matching.score import Base, Comparison, Query, compare, make_query
+from kbtool.matching.score import Comparison, compare
 from kbtool.matching.stream import ByteStream, Reading, read_stream, read_text
 from kbtool.model import Answer, Domain, Failure, Match, Reason, Status
 

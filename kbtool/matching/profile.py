@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, report_text
@@ -152,11 +153,10 @@ def from_json(text: str) -> Profile:
     return Profile(_read(data["wordings"]), _read(data["lookalikes"]), frozenset(data["context"]), frozenset(data["title"]))
 
 
-def _read(items: list[list[list[list[object]]]]) -> tuple[Wording, ...]:
-    return tuple(
-        Wording(
-            tuple(WordingLine(tuple(line[0]), tuple(line[1]), float(line[2]), bool(line[3]), frozenset(line[4])) for line in lines),  # type: ignore[arg-type]
-            tuple(types),  # type: ignore[arg-type]
-        )
-        for lines, types in items
-    )
+def _read(items: list[Any]) -> tuple[Wording, ...]:
+    return tuple(Wording(tuple(_read_line(line) for line in lines), tuple(types)) for lines, types in items)
+
+
+def _read_line(values: list[Any]) -> WordingLine:
+    held, phrase, weight, frame, variable = values
+    return WordingLine(tuple(held), tuple(phrase), float(weight), bool(frame), frozenset(variable))

@@ -1,0 +1,144 @@
+"""The decisive line: the symptom line that is found best, held word by word against its place in the input.
+
+Near misses share most words with a symptom and differ in one: another signal, the devices the other way round, another option.
+What is missing, what is too much and what stands in another order in this one line tells them from another report of the same cause.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rapidfuzz.distance import LCSseq
+
+from kbtool.matching.background import SETTLED, SHARE
+from kbtool.matching.profile import Wording, WordingLine
+from kbtool.matching.query import InputLine, Query
+from kbtool.matching.signs import Kind
+from kbtool.matching.tokens import CODE
+
+WORDS_CAP = 400
+"""Words of a place in the input that are aligned."""
+BELOW = 0.9
+"""Factor for what stands on the line after: messages are wrapped."""
+WORST = 8.0
+"""Weight of a missing token that counts as the worst possible."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """What the base knows of tokens: `size` entries, and in how many of them each token stands."""
+
+    size: int
+    frequency: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", {})
+
+    def idf(self, token: str) -> float:
+        """What finding the token tells (natural logarithm); a small base is filled up with what is common elsewhere."""
+        known: dict[str, float] = self._known  # type: ignore[attr-defined]
+        found = known.get(token)
+        if found is None:
+            missing = max(0, SETTLED - self.size)
+            count = self.frequency.get(token, 0) + missing * SHARE.get(token, 0.0)
+            found = known[token] = math.log(1 + (self.size + missing - count + 0.5) / (count + 0.5))
+        return found
+
+
+@dataclass(frozen=True)
+class Place:
+    """A symptom line and where in the input it was found: `position` in the query's lines, `share` of its weight found there."""
+
+    line: WordingLine
+    position: int
+    share: float
+    mass: float
+
+
+def places(query: Query, item: Wording, weights: Mapping[str, float]) -> list[Place]:
+    """For every line of a wording but its frames, where in the input most of it stands together."""
+    found = []
+    for line in item.lines:
+        mass = sum(weights[token] for token in line.tokens)
+        if line.frame or not mass:
+            continue
+        place = _best_place(query, line, weights, mass)
+        if place is not None:
+            found.append(place)
+    return found
+
+
+def _best_place(query: Query, line: WordingLine, weights: Mapping[str, float], mass: float) -> Place | None:
+    sums: dict[int, float] = {}
+    for token in line.tokens:
+        for position in query.holders.get(token, ()):
+            sums[position] = sums.get(position, 0.0) + weights[token]
+    if not sums:
+        return None
+    best, most = -1, -1.0
+    for position, value in sums.items():
+        joined = (value + BELOW * _added(query, line, weights, position)) * query.lines[position].weight
+        if joined > most:
+            best, most = position, joined
+    return Place(line, best, min(1.0, most / mass), mass)
+
+
+def _added(query: Query, line: WordingLine, weights: Mapping[str, float], position: int) -> float:
+    below = _below(query, position)
+    if below is None:
+        return 0.0
+    here = query.lines[position].tokens
+    return sum(weights[token] for token in line.tokens if token in below.tokens and token not in here)
+
+
+def _below(query: Query, position: int) -> InputLine | None:
+    return query.lines[position + 1] if position + 1 < len(query.lines) else None
+
+
+ABSENT: Mapping[str, float] = {
+    "key_missing": 1.0,
+    "key_extra_known": 1.0,
+    "key_in_order": 0.0,
+    "key_worst": 1.0,
+    "key_information": 0.0,
+    "key_primary": 0.0,
+    "key_fallout": 0.0,
+    "elsewhere_unexplained": 1.0,
+}
+"""The features of a wording of which no line was found."""
+
+
+def key_features(query: Query, key: Place | None, weights: Mapping[str, float], explained: float, base: Base) -> Mapping[str, float]:
+    """How the decisive line stands to its place; `explained` is the share of the failure's own message that the wording explains."""
+    if key is None:
+        return ABSENT
+    place, below = query.lines[key.position], _below(query, key.position)
+    near = {*place.tokens, *below.tokens} if below else set(place.tokens)
+    missing = [token for token in key.line.tokens if token not in near]
+    given = [token for token in place.tokens if CODE not in token and (token in place.fixed or token in weights)]
+    known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
+    elsewhere = bool(query.report.chain) and place.index not in query.report.chain
+    return {
+        "key_missing": sum(weights[token] for token in missing) / key.mass,
+        "key_extra_known": sum(map(base.idf, known_extra)) / (sum(map(base.idf, given)) or 1.0),
+        "key_in_order": _in_order(query, key, weights),
+        "key_worst": min(1.0, max((weights[token] for token in missing), default=0.0) / WORST),
+        "key_information": math.log1p(sum(base.idf(token) for token in key.line.tokens if token in near)),
+        "key_primary": float(place.index in query.report.primary),
+        "key_fallout": float(query.report.lines[place.index].kind is Kind.FALLOUT),
+        "elsewhere_unexplained": (1.0 - explained) if elsewhere else 0.0,
+    }
+
+
+def _in_order(query: Query, key: Place, weights: Mapping[str, float]) -> float:
+    """Share by weight of the line's words that the input has in the same order."""
+    total = sum(weights.get(word, 0.0) for word in key.line.words)
+    if not total:
+        return 1.0
+    place, below = query.lines[key.position], _below(query, key.position)
+    given = (place.words + below.words if below else place.words)[:WORDS_CAP]
+    equal = (block for block in LCSseq.opcodes(key.line.words, given) if block.tag == "equal")
+    kept = sum(weights.get(word, 0.0) for block in equal for word in key.line.words[block.src_start : block.src_end])
+    return kept / total

@@ -1,0 +1,93 @@
+"""A report made ready once for many comparisons: its tokens with their weights, its lines, its pairs of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kbtool.matching.profile import exception_types, line_text
+from kbtool.matching.report import Report, ReportLine
+from kbtool.matching.signs import Kind
+from kbtool.matching.tokens import CODE, fixed_tokens, tokens, words
+from kbtool.matching.vocabulary import TRADE
+
+TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, Kind.WRAPPER, Kind.TRACEBACK})
+"""Kinds of lines that a run without a failure doesn't print."""
+COMPARED_LINES = 240
+"""Lines of a report, the weightiest first, that are compared one by one."""
+
+
+@dataclass(frozen=True)
+class InputLine:
+    """A line of the report as it is compared; `index` is its place in the report."""
+
+    index: int
+    weight: float
+    tokens: tuple[str, ...]
+    words: tuple[str, ...]
+    fixed: frozenset[str]
+    """Tokens outside of quotes, brackets and paths."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What of a report is compared."""
+
+    report: Report
+    bag: Mapping[str, float]
+    """Token → weight of the weightiest line that holds it."""
+    lines: tuple[InputLine, ...]
+    holders: Mapping[str, tuple[int, ...]]
+    """Token → positions in `lines`."""
+    primary: tuple[str, ...]
+    """Tokens of the first real failure's message."""
+    pairs: Mapping[tuple[str, str], float]
+    """Consecutive words → weight of their line."""
+    types: tuple[str, ...]
+    codes: frozenset[str]
+    """Words that a number follows."""
+    troubled: bool
+    """The input shows a failure at all."""
+    at_home: bool
+    """The input speaks of deep learning."""
+
+
+def make_query(report: Report) -> Query:
+    """Prepare a report for comparison."""
+    lines = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
+    bag: dict[str, float] = {}
+    pairs: dict[tuple[str, str], float] = {}
+    for line in lines:
+        for token in line.tokens:
+            bag[token] = max(bag.get(token, 0.0), line.weight)
+        for pair in pairwise(line.words):
+            pairs[pair] = max(pairs.get(pair, 0.0), line.weight)
+    chosen = tuple(sorted(sorted(lines, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.index))
+    primary = set(report.primary)
+    return Query(
+        report=report,
+        bag=bag,
+        lines=chosen,
+        holders=_holders(chosen),
+        primary=tuple(dict.fromkeys(token for line in lines if line.index in primary for token in line.tokens)),
+        pairs=pairs,
+        types=exception_types(report),
+        codes=frozenset(token.partition(CODE)[0] for token in bag if CODE in token),
+        troubled=any(line.kind in TROUBLE for line in report.lines),
+        at_home=not TRADE.isdisjoint(bag),
+    )
+
+
+def _input_line(index: int, line: ReportLine) -> InputLine:
+    text = line_text(line)
+    held = tokens(text) + tokens(line.mended) if line.mended else tokens(text)
+    return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(words(text)), frozenset(fixed_tokens(line.text)))
+
+
+def _holders(lines: Iterable[InputLine]) -> dict[str, tuple[int, ...]]:
+    holders: dict[str, list[int]] = {}
+    for position, line in enumerate(lines):
+        for token in line.tokens:
+            holders.setdefault(token, []).append(position)
+    return {token: tuple(positions) for token, positions in holders.items()}
