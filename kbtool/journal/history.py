@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbtool.journal.journal import Journal
 
@@ -15,8 +16,7 @@ NEWEST_VERDICTS = 20_000
 """Verdicts that questions about single rows look at."""
 
 
-@dataclass(frozen=True)
-class Month:
+class Month(NamedTuple):
     """What became of an entry in one month: texts it was the first answer to, and verdicts."""
 
     first: int = 0
@@ -54,8 +54,8 @@ def by_month(journal: Journal, since: str = "") -> dict[str, dict[str, Month]]:
     """Entry and month (from `since`, ``2026-01``) to what became of it."""
     found: dict[str, dict[str, Month]] = defaultdict(dict)
     rows = journal.connection.execute("select entry, month, first, confirmed, refuted, inconclusive from months where month >= ?", (since,))
-    for entry, month, *counts in rows:
-        found[entry][month] = Month(*counts)
+    for entry, month, first, confirmed, refuted, inconclusive in rows:
+        found[entry][month] = Month(first, confirmed, refuted, inconclusive)
     return dict(found)
 
 
