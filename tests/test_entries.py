@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from kbtool.knowledge.lint import lint_file
-from kbtool.model import Entry, Status
+from kbtool.model import Confidence, Entry, Status
 from tests import write_entries_table
 
 ENTRIES = write_entries_table.shipped()
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A copy of the shipped entries whose index lies in a home of its own."""
+    return Path(shutil.copytree(write_entries_table.ROOT / "entries", tmp_path / "entries"))
 
 
 def test_the_base_is_large_enough() -> None:
@@ -34,6 +43,23 @@ def test_only_a_proven_entry_is_active(entry: Entry) -> None:
     """What no reproduction has met may ship as a draft only."""
     if entry.status is Status.ACTIVE:
         assert "met" in write_entries_table.evidence(entry)
+
+
+def test_every_wording_finds_its_entry(library: Path) -> None:
+    """Each symptom fence, given as an input, is answered with its own entry first; a Not this fence never is."""
+    from kbtool.knowledge.layers import Base
+    from kbtool.matching.answer import answer_text
+    from kbtool.matching.index import open_index
+
+    index = open_index([Base(library, "given", False)])
+    first = {}
+    for entry in ENTRIES:
+        for text in (*entry.symptoms, *entry.not_this):
+            first[entry.id, text] = next(iter(answer_text(text, index).matches), None)
+    missed = [(entry.id, text) for entry in ENTRIES for text in entry.symptoms if (found := first[entry.id, text]) is None or found.id != entry.id]
+    mistaken = [(entry.id, text) for entry in ENTRIES for text in entry.not_this if (found := first[entry.id, text]) and found.id == entry.id and found.confidence is Confidence.STRONG]
+    assert missed == []
+    assert mistaken == []
 
 
 def test_the_table_of_entries_is_up_to_date() -> None:
