@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import selectors
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from kbtool.verification.strays import MARK, end_strays
 
 KEPT_OUTPUT = 64 * 1024
 """Bytes kept of each stream: the first half and the last half."""
@@ -80,18 +83,23 @@ def run_command(
     if os.name == "nt":
         return _run_plainly(program, environment=environment, timeout=timeout, folder=folder)
     report_end, report_given = os.pipe()
+    mark = secrets.token_hex(8)
     try:
-        warden = _start_warden(program, report_given, timeout, environment, folder)
+        warden = _start_warden(program, report_given, timeout, {**environment, MARK: mark}, folder)
     except BaseException:
         os.close(report_end)
         raise
     finally:
         os.close(report_given)
+    finished: Finished | None = None
     try:
-        return _watch(warden, report_end, time.monotonic() + timeout + GRACE, output_limit)
+        finished = _watch(warden, report_end, time.monotonic() + timeout + GRACE, output_limit)
     finally:
         _dismiss(warden)
         os.close(report_end)
+        if finished is None or finished.ended == "lost":
+            end_strays(mark)
+    return finished
 
 
 def _start_warden(
@@ -126,6 +134,8 @@ def _watch(warden: subprocess.Popen[bytes], report_end: int, give_up: float, out
                     key.data(data)
                 else:
                     selector.unregister(key.fileobj)
+                    if key.fd == report_end and not report:  # the warden was killed; strays may hold the streams open for ever
+                        give_up = 0.0
             if not flooded and out.total + err.total > output_limit:
                 flooded = True
                 _let_go(warden)

@@ -47,7 +47,8 @@ ESCAPES = {
     "leaves somebody who holds stdout open": "sleep 300 & echo started",
     "prints for ever": "yes",
     "reads its input": "cat; read line; echo \"got:$line\"",
-    "kills its own group and its parent": "sleep 300 & (setsid sleep 300 &); kill -KILL $PPID; kill -KILL 0",
+    "kills its own group": "sleep 300 & (setsid sleep 300 &); kill -KILL 0",
+    "kills its parent": "sleep 300 & (setsid sleep 300 &); sleep 0.2; kill -KILL $PPID; sleep 300",
 }
 
 
