@@ -42,8 +42,11 @@ _PHASES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in 
 _BREAKS = re.compile(r"[\r\n]+")
 
 LINE_LIMIT = 400
-SCAN_LIMIT = 64 << 10
+SCAN_LIMIT = 32 << 10
 """Bytes of new output read for metrics at a time: the newest."""
+
+LINES_LIMIT = 200
+"""Lines read at a time: a job that prints more than this between two looks needs no finer heartbeat."""
 
 COLLAPSED_SCALE = 1.0
 SLOWER = 3.0
@@ -65,7 +68,7 @@ class Heartbeat:
 
     def read(self, new: bytes, now: float) -> Iterator[tuple[str, str]]:
         """Take in new output; yields what happened: (``phase``, name) or (``nan`` | ``loss scale`` | ``slower``, a sentence), each once."""
-        for line in _BREAKS.split(new[-SCAN_LIMIT:].decode("utf-8", "replace")):
+        for line in _BREAKS.split(new[-SCAN_LIMIT:].decode("utf-8", "replace"))[-LINES_LIMIT:]:
             line = line[:LINE_LIMIT]
             found = dict(metrics_of(line))
             self.values.update(found)

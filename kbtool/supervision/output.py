@@ -9,7 +9,7 @@ from collections import deque
 HEAD_BYTES = 256 << 10
 """Kept from the start: the first real failure often stands before megabytes of its fallout."""
 
-TAIL_BYTES = 4 << 20
+TAIL_BYTES = 1 << 20
 """Kept from the end."""
 
 PENDING_BYTES = 1 << 20

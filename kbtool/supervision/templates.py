@@ -28,7 +28,7 @@ def remember(command: Sequence[str], cwd: Path, output: str) -> None:
     """Keep the templates of a run that ended well, with those of earlier ones. Raises OSError."""
     place = _place(command, cwd)
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    new = [template for line in output.splitlines() if (template := template_of(line))]
+    new = [template for line in dict.fromkeys(output.splitlines()) if (template := template_of(line))]
     kept = list(dict.fromkeys([*new, *_read(place)]))[:TEMPLATES_KEPT]
     write_atomically(place, json.dumps({"templates": kept}).encode(), mode=0o600)
     for old in sorted(place.parent.iterdir(), key=lambda path: -path.stat().st_mtime)[COMMANDS_KEPT:]:
