@@ -31,6 +31,8 @@ GRACE = 2.0
 
 _CHUNK = 64 * 1024
 
+_running: set[subprocess.Popen[bytes]] = set()
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -92,14 +94,22 @@ def run_command(
     finally:
         os.close(report_given)
     finished: Finished | None = None
+    _running.add(warden)
     try:
         finished = _watch(warden, report_end, time.monotonic() + timeout + GRACE, output_limit)
     finally:
+        _running.discard(warden)
         _dismiss(warden)
         os.close(report_end)
         if finished is None or finished.ended == "lost":
             end_strays(mark)
     return finished
+
+
+def end_running() -> None:
+    """End every command that other threads of this process run at this moment: what Ctrl-C means for checks side by side."""
+    for warden in list(_running):
+        _let_go(warden)
 
 
 def _start_warden(

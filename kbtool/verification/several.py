@@ -14,6 +14,7 @@ from kbtool.model import Check, Verdict
 from kbtool.verification import needs
 from kbtool.verification.consent import Consent, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint, foreign_packages
+from kbtool.verification.process import end_running
 from kbtool.verification.record import Recorded, pending, record
 from kbtool.verification.run import CheckResult, repeat, request_for, require_consent, verify
 from kbtool.verification.shell import Surroundings, find_python
@@ -94,8 +95,13 @@ def run_all(plan: Plan, consent: Consent) -> list[Attempt]:
     together = sorted((target for target in runnable if target not in alone), key=lambda target: cost(target.entry.check))
     done: dict[str, Attempt] = {}
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        for attempt in pool.map(lambda target: _attempt(target, plan, consent, here), together):
-            done[attempt.target.entry.id] = attempt
+        try:
+            for attempt in pool.map(lambda target: _attempt(target, plan, consent, here), together):
+                done[attempt.target.entry.id] = attempt
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_running()
+            raise
     for target in [*alone, *(target for target in plan.targets if target not in runnable)]:
         done[target.entry.id] = _attempt(target, plan, consent, here)
     return [done[target.entry.id] for target in plan.targets]

@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kbtool.verification import warden
 from kbtool.verification.process import KEPT_OUTPUT, Finished, Stream, run_command
+from tests.conftest import Kb, build_base
 from tests.verification.conftest import proof_count
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -98,6 +100,31 @@ def test_nothing_survives_kb_itself(tmp_path: Path) -> None:
     while alive(marker) and time.monotonic() < end:
         time.sleep(0.01)
     assert not alive(marker)
+
+
+@pytest.mark.parametrize("checks", [1, 3])
+def test_an_interrupt_ends_every_check(checks: int, tmp_path: Path, make_entry: Callable[..., str], kb: Kb) -> None:
+    """Ctrl-C while checks run: status 130 at once, no process left, nothing recorded."""
+    marker = f"{os.getpid()}-{time.monotonic_ns()}"
+    names = [f"fault-{number}" for number in range(checks)]
+    slow = {f"data/{name}": make_entry(verify=f"touch {tmp_path}/{name}; sleep 300").replace("status:", "timeout: 250s\nstatus:") for name in names}
+    base = build_base(tmp_path / "entries", slow)
+    kb("allow", *names, entries=base)
+    command = [sys.executable, "-m", "kbtool", "--entries", str(base), "verify", *names]
+    process = subprocess.Popen(command, env={**os.environ, "KB_TEST_MARKER": marker}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    end = time.monotonic() + 100
+    while not all((tmp_path / name).exists() for name in names) and time.monotonic() < end:
+        time.sleep(0.01)
+
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    while alive(marker) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not alive(marker)
+    assert not any("Outcomes" in path.read_text() for path in (base / "data").glob("fault-*.md"))
 
 
 def test_output_keeps_its_beginning_and_its_end() -> None:
