@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-COMMANDS = (("review", "--json"), ("review", "--report"), ("tree",), ("tree", "--format", "svg"))
+COMMANDS = (("review", "--json"), ("review", "--report"), ("tree",), ("tree", "--format", "svg"), ("stats",))
 DOMAINS = ("data", "model", "training", "serving", "logging", "distributed", "environment", "hang")
 WORDS = tuple(f"{a}{b}" for a in ("tensor", "batch", "loader", "cache", "stream", "kernel", "graph", "shard", "token", "queue", "socket", "driver") for b in ("size", "lock", "count", "path", "state", "limit", "index", "shape", "order", "rate"))
 

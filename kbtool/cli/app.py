@@ -23,6 +23,8 @@ COMMANDS: dict[str, str] = {
     "retire": "take an entry out of the answers, or bring it back",
     "merge": "unite two entries of the same fault, with both histories",
     "rename": "give an entry another id or domain",
+    "triage": "four steps for a failure nobody knows yet",
+    "stats": "how many incidents, how fast, how often right",
     "tree": "the fault tree: which branch keeps producing incidents",
     "import": "import a table of faults",
     "export": "export entries as a table, CSV or JSON lines",

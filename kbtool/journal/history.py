@@ -137,3 +137,13 @@ def rename_entry(journal: Journal, old: str, new: str) -> None:
             (new, old),
         )
         cursor.execute("delete from months where entry = ?", (old,))
+
+
+def verdicts_after(journal: Journal, base: str, row: int) -> list[tuple[int, str, str, str]]:
+    """Row, entry, verdict and reason of the checks that ran on a base after `row`, oldest first."""
+    return journal.connection.execute("select id, entry, verdict, reason from verdicts where base = ? and id > ? order by id", (base, row)).fetchall()
+
+
+def newest_verdict(journal: Journal) -> int:
+    """The number of the newest verdict; 0 where there is none."""
+    return int(journal.connection.execute("select coalesce(max(id), 0) from verdicts").fetchone()[0])
