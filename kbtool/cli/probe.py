@@ -18,6 +18,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document (docs/js
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into this file, too.")]
 
 
+@app.command(epilog="Example: kb probe stack 4711 --for 30s --svg flame.svg")
+def stack(
+    pid: Annotated[int, typer.Argument(metavar="PID", min=1, help="The job's first process; its children are looked at too.")],
+    duration: Annotated[str | None, typer.Option("--for", metavar="T", help="Also sample for so long: share of time per frame.")] = None,
+    svg: Svg = None,
+    as_json: AsJson = False,
+) -> ExitStatus:
+    """Where a job stands: its process tree, what each process waits for, its Python stacks, the odd one first."""
+    from kbtool.cli.probe_stack import show_stacks
+    from kbtool.cli.probe_text import seconds_of
+
+    if svg is not None and duration is None:
+        duration = "10s"
+    return show_stacks(pid, seconds_of(duration) if duration else None, svg=svg, as_json=as_json)
+
+
 @app.command(epilog="Example: kb probe gpu 4711 --for 30s")
 def gpu(
     pid: Annotated[int | None, typer.Argument(metavar="[PID]", min=1, help="The job; its children count too. Default: all GPUs.")] = None,

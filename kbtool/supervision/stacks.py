@@ -164,17 +164,17 @@ def parse_faulthandler(text: str, pid: int) -> tuple[ThreadStack, ...]:
 
 
 def _by_py_spy(pid: int, family: Family) -> tuple[tuple[ThreadStack, ...], str]:
-    program = _py_spy()
+    program = py_spy()
     if program is None:
         return (), f"no Python stack of PID {pid}: {_why_no_record(pid)}, and py-spy is not installed (`pip install py-spy`)"
     done = family.run_helper([program, "dump", "--nonblocking", "--json", "--pid", str(pid)], timeout=_PY_SPY_DEADLINE)
     if done is not None and done.returncode == 0:
         with contextlib.suppress(ValueError, KeyError, TypeError):
             return parse_py_spy(done.stdout, pid), ""
-    return (), f"no Python stack of PID {pid}: {_why_no_record(pid)}, and py-spy {_complaint(done.stderr if done else None)}"
+    return (), f"no Python stack of PID {pid}: {_why_no_record(pid)}, and py-spy {complaint(done.stderr if done else None)}"
 
 
-def _py_spy() -> str | None:
+def py_spy() -> str | None:
     beside = os.path.join(os.path.dirname(sys.executable), "py-spy")
     return beside if os.access(beside, os.X_OK) else shutil.which("py-spy")
 
@@ -184,7 +184,7 @@ def _why_no_record(pid: int) -> str:
     return f"started with {option}, so it has no startup record" if option else "it did not answer itself"
 
 
-def _complaint(told: bytes | None) -> str:
+def complaint(told: bytes | None) -> str:
     if told is None:
         return "took too long"
     text = told.decode("utf-8", "replace")

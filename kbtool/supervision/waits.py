@@ -127,11 +127,16 @@ def _plain(target: str) -> str:
 
 
 def _holder(path: str) -> str:
-    """Who holds the lock on a file, as /proc/locks tells."""
+    holder = lock_holder(path)
+    return f", held by PID {holder}" if holder is not None else ""
+
+
+def lock_holder(path: str) -> int | None:
+    """The process that holds the lock on a file, as /proc/locks tells; None where it tells of none."""
     with contextlib.suppress(OSError, ValueError):
         inode = os.stat(path).st_ino
         for line in Path("/proc/locks").read_text().splitlines():
             fields = line.split()
-            if "->" not in fields and fields[5].rsplit(":", 1)[1] == str(inode):
-                return f", held by PID {fields[4]}"
-    return ""
+            if "->" not in fields and fields[5].rsplit(":", 1)[1] == str(inode) and int(fields[4]) > 0:
+                return int(fields[4])
+    return None
