@@ -170,9 +170,9 @@ def failed_attempts(pid: int) -> int:
 
 def nameservers(pid: int) -> tuple[str, ...]:
     """The nameservers in the resolv.conf that the process sees."""
-    for path in (f"/proc/{pid}/root/etc/resolv.conf", "/etc/resolv.conf"):
+    for root in (Path("/proc", str(pid), "root"), Path("/")):
         with contextlib.suppress(OSError):
-            words = [line.split() for line in Path(path).read_text(errors="replace").splitlines()]
+            words = [line.split() for line in (root / "etc" / "resolv.conf").read_text(errors="replace").splitlines()]
             return tuple(line[1] for line in words if len(line) > 1 and line[0] == "nameserver")
     return ()
 
