@@ -65,6 +65,15 @@ def test_templates_mask_numbers_and_spare_tracebacks() -> None:
         assert templates.template_of(line) is None
 
 
+def test_usual_lines_are_left_blank_in_place() -> None:
+    """What a healthy run of the same command printed is blank afterwards, other lines keep their numbers, another command knows nothing of it."""
+    command, place = ["python", "train.py", "--seed", "1"], Path("/job")
+    templates.remember(command, place, "cache 12: OSError: [Errno 28] No space left\nepoch 1\n")
+    crashed = "cache 97: OSError: [Errno 28] No space left\nRuntimeError: shapes differ"
+    assert templates.without_usual(["python", "train.py", "--seed", "2"], place, crashed) == "\nRuntimeError: shapes differ"
+    assert templates.without_usual(["python", "eval.py"], place, crashed) == crashed
+
+
 def test_memory_kill_is_evidence(tmp_path: Path, monkeypatch) -> None:
     """A kernel counter that grew while the job ran is named as the cause of a SIGKILL."""
     monkeypatch.setattr(endings, "count_memory_kills", lambda: endings.Counters(group=3, machine=9))
