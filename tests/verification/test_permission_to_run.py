@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from kbtool.cli.app import COMMANDS as NAMES
 from kbtool.cli.asking import ask_consent, show_request
 from kbtool.knowledge.layers import find_layers
 from kbtool.model import Check
@@ -56,7 +57,22 @@ COMMANDS = [
     ("--version",),
     ("verify", "--help"),
 ]
-"""Every command but `verify` with permission: reading is free, and nothing of it runs a check."""
+"""Commands that read, in many forms: reading is free, and nothing of it runs a check."""
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "edit": ("disk-full",),
+    "export": ("--format", "jsonl"),
+    "import": ("table.csv",),
+    "learn": ("disk-full", "log.txt"),
+    "merge-driver": ("log.txt", "log.txt", "log.txt"),
+    "retire": ("disk-full",),
+    "review": ("--report",),
+    "run": ("--", "cat", "log.txt"),
+}
+"""What the other commands need; one that is not here is called by its name alone."""
+
+OTHERS = [(name, *ARGUMENTS.get(name, ())) for name in NAMES if name not in {"verify", *(command[0] for command in COMMANDS)}]
+"""Every command that there is and that is not listed above."""
 
 REFUSED = [
     ("verify",),
@@ -93,13 +109,14 @@ def repository(tmp_path: Path, canary: Path, make_entry: Callable[..., str]) -> 
     root = tmp_path / "clone"
     build_base(root / "entries", {"data/disk-full": make_entry(symptom=SYMPTOM, verify=f"touch {canary}")})
     (root / "log.txt").write_text(LOG)
+    (root / "table.csv").write_text("failure phenomenon,root-cause pattern,verify command\n" + f"{SYMPTOM},disk,touch {canary}\n")
     return root
 
 
 def test_only_an_allowed_verify_runs_a_check(kb: Kb, repository: Path, canary: Path) -> None:
     """Over forty attempts, through every command, crafted settings, variables and links, run the canary not once."""
     attempts = 0
-    for command in COMMANDS[:-12]:
+    for command in [*COMMANDS[:-12], *OTHERS]:
         kb(*command, cwd=repository, input="y\n")
         attempts += 1
     for name, text in TRAPS.values():
