@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kbtool.errors import NotAllowedError
+from kbtool.knowledge.redaction import redact
 from kbtool.model import Check, Entry, Verdict
 from kbtool.verification import needs
 from kbtool.verification.commandline import missing_commands
@@ -97,7 +98,7 @@ def _result(entry: Entry, check: Check, surroundings: Surroundings, here: Finger
     return CheckResult(
         id=entry.id,
         verdict=judgement.verdict,
-        reason=judgement.reason,
+        reason=redact(judgement.reason).text,
         exit_code=finished.exit_code if finished else None,
         seconds=finished.seconds if finished else None,
         stdout=finished.stdout if finished else "",

@@ -170,6 +170,17 @@ def test_several_with_one_not_allowed_is_an_error(kb: Kb, tmp_path: Path, make_e
     assert "kb allow two-fault" in done.stderr
 
 
+def test_permission_comes_before_needs(kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """What is not allowed is refused, also where its needs could not be met anyway."""
+    base = build_base(tmp_path / "entries", {"data/some-fault": make_entry().replace("status:", "needs: [windows]\nstatus:")})
+    assert kb("verify", "some-fault", entries=base).returncode == 2
+    kb("allow", "some-fault", entries=base)
+
+    done = kb("verify", "some-fault", entries=base)
+
+    assert (done.returncode, "needs not met: windows" in done.stdout) == (3, True)
+
+
 class Terminal:
     """A real terminal with a person in front: what kb shows, and what the person types."""
 

@@ -244,6 +244,22 @@ def test_the_row_says_what_when_and_where(kb: Kb, tmp_path: Path, make_entry: Ca
     assert [line for line in after[len(before) :].splitlines() if line] == ["## Outcomes", *after.splitlines()[-3:]]
 
 
+def test_secrets_that_a_check_prints_are_kept_nowhere(kb: Kb, own_world: Path, tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """A token in a check's output reaches neither the entry nor the journal, the cache or what kb prints."""
+    token = "hf_" + "Ab3dEf9hIj" * 3 + "Kl5m"
+    (tmp_path / "token").write_text(f"token {token} 5\n")
+    base = build_base(tmp_path / "entries", {"data/some-fault": make_entry(verify=f"cat {tmp_path / 'token'}", confirms="stdout contains token")})
+    kb("allow", "some-fault", entries=base)
+
+    shown = [kb("verify", "some-fault", entries=base), kb("verify", "some-fault", "--json", entries=base)]
+
+    assert [done.returncode for done in shown] == [0, 0]
+    assert not [done for done in shown if token in done.stdout + done.stderr]
+    kept = [path for folder in (own_world, base) for path in folder.rglob("*") if path.is_file()]
+    assert [path for path in kept if token.encode() in path.read_bytes()] == []
+    assert any(b"[hidden:" in path.read_bytes() for path in kept)
+
+
 def test_old_outcomes_go_stale_with_the_check(kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
     """A changed check has another digest: older rows stay, and are not counted for it."""
     base = build_base(tmp_path / "entries", {"data/some-fault": make_entry()})
