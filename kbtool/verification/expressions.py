@@ -13,48 +13,20 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kbtool.verification.permitted import (
+    FUNCTIONS,
+    ExpressionError,
+    bound_size,
+    guarded,
+    permit_argument,
+    permit_attribute,
+    permit_call,
+    permit_module_attribute,
+)
+
 STEP_LIMIT = 1_000_000
 SECONDS_LIMIT = 5.0
 """An expression that takes more steps or time than this is given up."""
-
-LENGTH_LIMIT = 10_000_000
-"""Longest sequence that repetition may make, and largest result in bits of a power or shift."""
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (abs, all, any, bool, dict, divmod, enumerate, float, frozenset, int, isinstance, len, list, max, min)
-    + (range, repr, reversed, round, set, sorted, str, sum, tuple, zip)
-}
-"""The built-in functions an expression may call."""
-
-TYPES: dict[str, type] = {name: value for name, value in FUNCTIONS.items() if isinstance(value, type)}
-
-PURE_MODULE_FUNCTIONS: dict[str, frozenset[str]] = {
-    "torch": frozenset(
-        "isnan isinf isfinite equal allclose is_tensor is_floating_point numel any all sum min max abs unique finfo iinfo "
-        "float16 bfloat16 float32 float64 half float double int8 uint8 int16 int32 int64 long bool".split()
-    ),
-    "numpy": frozenset(
-        "isnan isinf isfinite array_equal allclose any all sum min max abs unique shape ndim size mean std finfo iinfo "
-        "float16 float32 float64 int8 uint8 int16 int32 int64 bool_".split()
-    ),
-    "math": frozenset("isnan isinf isfinite sqrt log log2 log10 exp ceil floor prod fsum gcd pi e inf nan".split()),
-}
-"""Modules that a failed program's frame names, and what of them an expression may use: what only looks."""
-
-FORBIDDEN_ATTRIBUTES = ("gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
-"""Beginnings of attributes through which an interpreter's insides are reached without an underscore."""
-
-FORBIDDEN_CALLS = frozenset(
-    "format format_map mro eval exec query apply apply_ map map_ pipe system popen run check_call check_output spawn open write writelines "
-    "save load dump dumps tofile memmap backward step zero_grad train requires_grad_ register_hook register_forward_hook "
-    "register_full_backward_hook unlink remove rmdir rename replace_file mkdir kill terminate close shutdown send sendall connect "
-    "add append extend insert pop popitem clear update setdefault discard sort reverse set_ resize share_memory data_ptr to_pickle "
-    "write_text write_bytes touch chmod fill put itemset setflags setfield byteswap".split()
-)
-"""Methods that write, run, load, train or change the value they belong to."""
-
-FORBIDDEN_CALL_BEGINNINGS = ("save_", "load_", "write_", "to_csv", "to_file", "to_sql", "to_parquet", "delete_", "remove_", "set_", "push_")
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -86,10 +58,6 @@ _COMPARE: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-class ExpressionError(Exception):
-    """The expression is not permitted, or could not be evaluated; the text says why."""
-
-
 def parse(text: str) -> ast.expr:
     """The expression's tree. Raises ExpressionError when it is no expression or uses what is not permitted."""
     try:
@@ -105,16 +73,11 @@ def _permit(node: ast.AST) -> None:
     if not isinstance(node, (*_EVALUATORS, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.comprehension, ast.keyword)):
         raise ExpressionError(f"not permitted in an expression: {type(node).__name__}")
     if isinstance(node, ast.Attribute):
-        _permit_attribute(node.attr)
+        permit_attribute(node.attr)
     if isinstance(node, ast.Name) and node.id.startswith("__"):
         raise ExpressionError(f"not permitted in an expression: the name {node.id}")
     if isinstance(node, ast.comprehension) and node.is_async:
         raise ExpressionError("not permitted in an expression: an asynchronous loop")
-
-
-def _permit_attribute(name: str) -> None:
-    if name.startswith(("_", *FORBIDDEN_ATTRIBUTES)):
-        raise ExpressionError(f"not permitted in an expression: the attribute {name}")
 
 
 def free_names(text: str) -> set[str]:
@@ -140,7 +103,7 @@ def evaluate(text: str, values: Mapping[str, Any]) -> Any:
 
 
 class _Evaluation:
-    """One walk over a tree, with its names, its steps and its deadline."""
+    """One walk over a tree, with its names, its steps and its deadline; one method for each kind of node (`_EVALUATORS`)."""
 
     def __init__(self, values: Mapping[str, Any]):
         self.scopes: list[dict[str, Any]] = [dict(values)]
@@ -148,6 +111,7 @@ class _Evaluation:
         self.deadline = time.monotonic() + SECONDS_LIMIT
 
     def value(self, node: ast.expr) -> Any:
+        """The value of any node; every value passes the guard."""
         self.steps += 1
         if self.steps > STEP_LIMIT or (self.steps % 256 == 0 and time.monotonic() > self.deadline):
             raise ExpressionError("the expression takes too long")
@@ -167,7 +131,7 @@ class _Evaluation:
     def attribute(self, node: ast.Attribute) -> Any:
         owner = self.value(node.value)
         if isinstance(owner, types.ModuleType):
-            _permit_module_attribute(owner, node.attr)
+            permit_module_attribute(owner, node.attr)
         return getattr(owner, node.attr)
 
     def call(self, node: ast.Call) -> Any:
@@ -177,7 +141,7 @@ class _Evaluation:
         if any(keyword.arg is None for keyword in node.keywords):
             raise ExpressionError("not permitted in an expression: ** in a call")
         for argument in (*arguments, *named.values()):
-            _permit_argument(argument)
+            permit_argument(argument)
         if function is FUNCTIONS["range"] and len(range(*arguments)) > STEP_LIMIT:
             raise ExpressionError("the expression takes too long")
         return function(*arguments, **named)
@@ -185,8 +149,7 @@ class _Evaluation:
     def function(self, node: ast.expr) -> Callable[..., Any]:
         """What a call calls: a method of a value, a function of a known module, or a built-in one; never a value itself."""
         if isinstance(node, ast.Attribute):
-            if node.attr in FORBIDDEN_CALLS or node.attr.startswith(FORBIDDEN_CALL_BEGINNINGS) or node.attr.endswith("_"):
-                raise ExpressionError(f"not permitted in an expression: calling {node.attr}")
+            permit_call(node.attr)
             return self.attribute(node)  # type: ignore[no-any-return]
         if isinstance(node, ast.Name) and node.id in FUNCTIONS and not any(node.id in scope for scope in self.scopes):
             return FUNCTIONS[node.id]
@@ -197,7 +160,7 @@ class _Evaluation:
 
     def binary(self, node: ast.BinOp) -> Any:
         left, right = self.value(node.left), self.value(node.right)
-        _bound_size(node.op, left, right)
+        bound_size(node.op, left, right)
         return _BINARY[type(node.op)](left, right)
 
     def unary(self, node: ast.UnaryOp) -> Any:
@@ -270,49 +233,6 @@ class _Evaluation:
                 self.bind(part, value, scope)
         else:
             raise ExpressionError("not permitted in an expression: this loop target")
-
-
-def guarded(value: Any) -> Any:
-    """`value`, unless it leads out of the given values: code, frames, and functions of the interpreter that run things."""
-    if isinstance(value, (types.FrameType, types.CodeType, types.TracebackType)) or value in _DANGEROUS_FUNCTIONS:
-        raise ExpressionError(f"not permitted in an expression: a {type(value).__name__}")
-    return value
-
-
-class _Identities:
-    """Membership by identity: values may be tensors, whose equality is no truth."""
-
-    def __init__(self, *members: object):
-        self._ids = {id(member) for member in members}
-
-    def __contains__(self, value: object) -> bool:
-        return id(value) in self._ids
-
-
-_DANGEROUS_FUNCTIONS = _Identities(eval, exec, compile, open, __import__, getattr, setattr, delattr, globals, locals, vars, input, breakpoint)
-
-
-def _permit_argument(value: Any) -> None:
-    """Refuse functions and methods as arguments: `sorted(names, key=model.save)` would call them."""
-    if isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)) and value not in FUNCTIONS.values():
-        raise ExpressionError("not permitted in an expression: a function as an argument")
-
-
-def _permit_module_attribute(module: types.ModuleType, name: str) -> None:
-    if name not in PURE_MODULE_FUNCTIONS.get(module.__name__, frozenset()):
-        raise ExpressionError(f"not permitted in an expression: {module.__name__}.{name}")
-
-
-def _bound_size(op: ast.operator, left: Any, right: Any) -> None:
-    """Refuse powers, shifts and repetitions whose result would fill the memory."""
-    if isinstance(op, (ast.Pow, ast.LShift)) and isinstance(left, int) and isinstance(right, int):
-        bits = left.bit_length() * right if isinstance(op, ast.Pow) else left.bit_length() + right
-        if bits > LENGTH_LIMIT:
-            raise ExpressionError("the expression takes too long")
-    if isinstance(op, ast.Mult):
-        for sequence, times in ((left, right), (right, left)):
-            if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(times, int) and len(sequence) * times > LENGTH_LIMIT:
-                raise ExpressionError("the expression takes too long")
 
 
 _EVALUATORS: dict[type, Callable[[_Evaluation, Any], Any]] = {

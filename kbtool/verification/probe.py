@@ -64,6 +64,7 @@ def command(*words: str, limit: float = 3.0) -> str | None:
 
 @probe
 def system() -> dict[str, str]:
+    """The operating system, in the words that `needs` uses."""
     release = try_read("/etc/os-release") or ""
     name = re.search(r'^PRETTY_NAME="?([^"\n]*)', release, re.MULTILINE)
     return {
@@ -76,6 +77,7 @@ def system() -> dict[str, str]:
 
 @probe
 def container() -> str:
+    """The kind of container, or none."""
     if os.path.exists("/.dockerenv"):
         return "docker"
     if os.path.exists("/run/.containerenv"):
@@ -101,6 +103,7 @@ def cgroup_file(*names: str) -> str | None:
 
 @probe
 def cpu() -> dict[str, Any]:
+    """Cores, those this process may use, and the share its control group grants."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     limit = None
     both = (cgroup_file("*/cpu.max") or "").split()
@@ -133,16 +136,19 @@ def disk(path: str) -> dict[str, Any]:
 
 @probe
 def shared_memory() -> dict[str, Any] | None:
+    """What loader workers pass their batches through."""
     return disk("/dev/shm") if os.path.isdir("/dev/shm") else None
 
 
 @probe
 def temporary() -> dict[str, Any]:
+    """Where temporary files go."""
     return disk(os.environ.get("TMPDIR") or "/tmp") if os.name == "posix" else disk(os.environ.get("TEMP", "C:\\"))
 
 
 @probe
 def cache() -> dict[str, Any]:
+    """The disk that downloaded models and data sets land on."""
     path = os.environ.get("HF_HOME") or os.environ.get("TORCH_HOME") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     while not os.path.isdir(path) and os.path.dirname(path) != path:
         path = os.path.dirname(path)
@@ -165,6 +171,7 @@ def limits() -> dict[str, list[int | None]]:
 
 @probe
 def python() -> dict[str, Any]:
+    """The interpreter that answers here."""
     return {
         "executable": sys.executable,
         "version": platform.python_version(),
@@ -197,6 +204,7 @@ def torch() -> dict[str, Any] | None:
 
 @probe
 def packages() -> dict[str, str]:
+    """Versions of the packages that training and serving depend on."""
     from importlib import metadata
 
     found: dict[str, str] = {}
@@ -210,6 +218,7 @@ def packages() -> dict[str, str]:
 
 @probe
 def gpus() -> list[dict[str, Any]] | None:
+    """NVIDIA's GPUs as their driver lists them; empty without a driver, null where it does not answer."""
     text = command("nvidia-smi", "--query-gpu=index,name,memory.total,memory.used,utilization.gpu,driver_version", "--format=csv,noheader,nounits")
     if text is None:
         return [] if shutil.which("nvidia-smi") is None else None

@@ -18,7 +18,8 @@ from kbtool.verification import needs
 from kbtool.verification.commandline import missing_commands
 from kbtool.verification.consent import Consent, Permission, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint
-from kbtool.verification.expressions import ExpressionError, evaluate, free_names
+from kbtool.verification.expressions import evaluate, free_names
+from kbtool.verification.permitted import ExpressionError
 from kbtool.verification.process import Finished, run_command
 from kbtool.verification.shell import Surroundings, shell_program, surroundings_of, with_python, with_steady_messages, working_folder
 from kbtool.verification.verdict import Judgement, inconclusive, judge, judge_value

@@ -13,8 +13,9 @@ from kbtool.knowledge.layers import Base, find_layers
 from kbtool.model import Check, Entry, Verdict
 from kbtool.verification.consent import Consent, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint
-from kbtool.verification.expressions import ExpressionError, evaluate, free_names
+from kbtool.verification.expressions import evaluate, free_names
 from kbtool.verification.frames import Place, describe, innermost_with, places
+from kbtool.verification.permitted import ExpressionError
 from kbtool.verification.record import load, record
 from kbtool.verification.run import CheckResult, evaluate_check, require_consent, verify
 from kbtool.verification.shell import RunContext, surroundings_of

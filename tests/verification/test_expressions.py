@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from kbtool.verification.expressions import ExpressionError, evaluate, free_names
+from kbtool.verification.expressions import evaluate, free_names
+from kbtool.verification.permitted import ExpressionError
 
 
 class Labels:
