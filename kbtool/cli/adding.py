@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,19 +14,20 @@ import typer
 from kbtool.cli.asking import at_terminal, show_request
 from kbtool.cli.prompting import ask, ask_key
 from kbtool.cli.render import print_json, safe, safe_line, styled, tell
-from kbtool.errors import ExitStatus
+from kbtool.errors import ExitStatus, KbError
 from kbtool.journal.journal import open_journal
 from kbtool.journal.records import LastMatch
 from kbtool.knowledge.composing import clean
 from kbtool.knowledge.domains import read_domains
 from kbtool.knowledge.layers import Base, find_layers, writable_layer
-from kbtool.knowledge.reading import Library, read_library
 from kbtool.matching.index import Index, open_index
 from kbtool.model import Domain, Entry
 from kbtool.review import adding
 from kbtool.review.adding import Near, Parts, Refusal
 from kbtool.review.saving import Saved, made, run_once, save
 from kbtool.verification.consent import Consent, Permission
+from kbtool.verification.environment import remembered_fingerprint
+from kbtool.verification.record import load
 from kbtool.verification.run import CheckResult, request_for
 
 
@@ -42,12 +44,8 @@ class Desk:
     """Kinds of what was taken out of the texts."""
 
     @cached_property
-    def library(self) -> Library:
-        return read_library(self.bases)
-
-    @cached_property
     def taken(self) -> set[str]:
-        return {entry.id for entry in self.library.entries} | {problem.path.stem for problem in self.library.problems}
+        return self.index.ids()
 
     @cached_property
     def domains(self) -> list[Domain]:
@@ -59,6 +57,14 @@ class Desk:
 
     def near(self, symptom: str) -> list[Near]:
         return adding.near_entries(symptom, self.index)
+
+    def _nearest(self, symptom: str) -> list[Entry]:
+        """The entries that match best, read from their files; the same fault would be among them."""
+        entries = []
+        for near in self.near(symptom):
+            with contextlib.suppress(KbError, OSError):
+                entries.append(load(near.id, self.bases)[1])
+        return entries
 
     def last_match(self) -> LastMatch | None:
         from kbtool.journal.terminal import base_key, terminal_key
@@ -73,7 +79,7 @@ class Desk:
             parts, kinds, objections = adding.redacted(parts)
             self.replaced = tuple(dict.fromkeys((*self.replaced, *kinds)))
         parts = adding.propose(parts, self.domains, self.taken)
-        same = adding.same_fault(parts, self.library.entries)
+        same = adding.same_fault(parts, self._nearest(parts.symptom))
         return parts, [*objections, *adding.refusals(parts, self.taken), *([same] if same else [])]
 
 
@@ -97,16 +103,18 @@ def refuse(desk: Desk, objections: Sequence[Refusal], near: Sequence[Near] = ())
 def finish(desk: Desk, parts: Parts, matched: int | None, *, by_person: bool = False) -> None:
     """Save parts that nobody objects to, and say what was done."""
     text, entry = made(adding.draft_of(parts), desk.base)
-    finish_text(desk, text, entry, matched, by_person=by_person)
+    here = remembered_fingerprint()
+    unproven, _ = made(adding.draft_of(parts, met_on=here.short() if here else ""), desk.base)
+    finish_text(desk, text, entry, matched, by_person=by_person, unproven=unproven)
 
 
-def finish_text(desk: Desk, text: str, entry: Entry, matched: int | None, *, by_person: bool = False) -> None:
-    """Run the check once where that is allowed, save, and say what was done."""
+def finish_text(desk: Desk, text: str, entry: Entry, matched: int | None, *, by_person: bool = False, unproven: str | None = None) -> None:
+    """Run the check once where that is allowed, save, and say what was done. `unproven` is the text to save where no outcome tells the environment."""
     near = [each for each in desk.near(entry.symptoms[0]) if each.id != entry.id]
     consent = Consent()
     _give_consent(desk, entry, consent, by_person)
     result = run_once(entry, consent) if desk.runs else None
-    saved = save(text, entry, desk.base, desk.bases, result, match_id=matched)
+    saved = save(text if result or unproven is None else unproven, entry, desk.base, desk.bases, result, match_id=matched)
     if desk.as_json:
         print_json(_saved_json(desk, entry, saved, near))
         return
@@ -214,7 +222,7 @@ def _is_another_wording(desk: Desk, parts: Parts) -> bool:
 
 def _add_wording(desk: Desk, parts: Parts, entry_id: str) -> None:
     from kbtool.knowledge import headings, writing
-    from kbtool.verification.record import load, refresh_index, writable_file
+    from kbtool.verification.record import refresh_index, writable_file
 
     base, entry = load(entry_id, desk.bases)
     path, _ = writable_file(entry, base)

@@ -15,6 +15,7 @@ from pathlib import Path
 from kbtool.errors import KbError
 from kbtool.knowledge import headings
 from kbtool.knowledge.entry import parse_entry
+from kbtool.knowledge.redaction import PLACEHOLDER
 from kbtool.knowledge.schema import ID
 from kbtool.knowledge.writing import fence_lines, yaml_scalar
 from kbtool.model import DEFAULT_TIMEOUT, Entry, Status
@@ -25,6 +26,9 @@ NO_CAUSE = "Not known yet."
 SLUG_WORDS = 9
 SLUG_LENGTH = 56
 """An id made by kb is no longer than this: it has to be typed."""
+
+RESERVED = frozenset(["con", "prn", "aux", "nul", *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10))])
+"""Names that are devices on Windows and no files."""
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _STRUCTURE = re.compile(r"(\s{0,3})(#{1,6}(?:\s|$)|=+\s*$|-+\s*$|---)")
@@ -144,6 +148,7 @@ def slug(text: str, *, fallback: str = "fault") -> str:
     """An id made of the telling words of `text`; `fallback` and a digest where it has none in Latin letters."""
     import hashlib
 
+    text = PLACEHOLDER.sub(" ", text)
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", ascii_text)
     words = [word for word in re.findall(r"[a-z0-9]+", spaced.lower()) if word not in SMALL_WORDS]
@@ -153,7 +158,7 @@ def slug(text: str, *, fallback: str = "fault") -> str:
             break
         made = f"{made}-{word}" if made else word
     made = made.lstrip("-0123456789")
-    if ID.fullmatch(made) and sum(char.isalpha() for char in made) >= 3:
+    if ID.fullmatch(made) and made not in RESERVED and sum(char.isalpha() for char in made) >= 3:
         return made
     return f"{fallback}-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
 

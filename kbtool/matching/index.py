@@ -120,6 +120,11 @@ class Index:
             found.update((row[0], (layer, row[1], row[2])) for row in layer.connection.execute("SELECT id, path, card FROM entry"))
         return list(found.values())
 
+    def ids(self) -> set[str]:
+        """Every id that is taken, those of files that can not be read included."""
+        known = {row[0] for layer in self.layers for row in layer.connection.execute("SELECT id FROM entry")}
+        return known | {problem.path.stem for problem in self.problems}
+
     def domains(self) -> list[Domain]:
         """The domain pages of all layers, the top one winning for a name."""
         found: dict[str, Domain] = {}

@@ -15,7 +15,7 @@ from typing import Any
 
 from kbtool.knowledge.checks import parse_confirms, parse_need
 from kbtool.knowledge.checktext import CheckText, read_check, shell_problem, unknown_command
-from kbtool.knowledge.composing import NO_CAUSE, Draft, clean, slug
+from kbtool.knowledge.composing import NO_CAUSE, RESERVED, Draft, clean, slug
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import preview, redact
 from kbtool.knowledge.schema import ID, duration
@@ -42,6 +42,8 @@ class Parts:
     """What a person or program gave for an entry; empty where nothing was given."""
 
     symptom: str = ""
+    wordings: tuple[str, ...] = ()
+    """Further wordings of the symptom."""
     root_cause: str = ""
     verify: str = ""
     title: str = ""
@@ -82,7 +84,7 @@ LIST_PARTS = ("needs", "tags", "applies_to")
 
 def parts_from_json(value: Mapping[str, Any]) -> tuple[Parts, list[Refusal]]:
     """Parts out of a JSON object; a key kb does not know or a value of another kind is an objection."""
-    known = {field.name for field in fields(Parts)}
+    known = {field.name for field in fields(Parts)} - {"wordings"}
     given: dict[str, Any] = {}
     refusals: list[Refusal] = []
     for key, item in value.items():
@@ -98,7 +100,7 @@ def parts_from_json(value: Mapping[str, Any]) -> tuple[Parts, list[Refusal]]:
         elif isinstance(item, (str, int, float)) and not isinstance(item, bool):
             given[name] = str(item)
         elif name == "symptom" and isinstance(item, list) and all(isinstance(one, str) for one in item):
-            given[name] = "\n".join(item)
+            given[name], given["wordings"] = (item[0] if item else ""), tuple(item[1:])
         elif item is not None:
             refusals.append(Refusal(key, "must be a text"))
     return Parts(**given), refusals
@@ -163,6 +165,7 @@ def redacted(parts: Parts) -> tuple[Parts, list[str], list[Refusal]]:
         result = redact(getattr(parts, name))
         kept[name] = result.text
         found += preview(result)
+    kept["wordings"] = tuple(redact(text).text for text in parts.wordings)
     hidden = preview(redact(parts.verify))
     if hidden:
         objections.append(Refusal("verify", f"holds what only you should see ({', '.join(hidden)}); write it without, or use --no-redact"))
@@ -252,6 +255,8 @@ def _refuse_names(parts: Parts, taken: set[str]) -> list[Refusal]:
         found.append(Refusal("title", "must be one line"))
     if not ID.fullmatch(parts.id):
         found.append(Refusal("id", f"`{parts.id[:80]}` is no id: lower-case letters, digits and hyphens, 3 to 80 of them, a letter first"))
+    elif parts.id in RESERVED:
+        found.append(Refusal("id", f"`{parts.id}` is the name of a device on Windows; nobody there could check the base out"))
     elif parts.id in taken:
         found.append(Refusal("id", f"`{parts.id}` is taken; choose another one, or add this wording to it with `kb learn {parts.id}`"))
     if not ID.fullmatch(parts.domain):
@@ -260,14 +265,14 @@ def _refuse_names(parts: Parts, taken: set[str]) -> list[Refusal]:
     return found
 
 
-def draft_of(parts: Parts) -> Draft:
-    """The entry to be, of parts that nobody objects to."""
+def draft_of(parts: Parts, *, met_on: str = "") -> Draft:
+    """The entry to be, of parts that nobody objects to. `met_on` is the environment it was met on, kept where no outcome tells it."""
     read = check_of(parts)
     return Draft(
         id=parts.id,
         domain=parts.domain,
         title=parts.title,
-        symptoms=(clean(parts.symptom),),
+        symptoms=tuple(dict.fromkeys(text for text in map(clean, (parts.symptom, *parts.wordings)) if text.strip())),
         root_cause=parts.root_cause or NO_CAUSE,
         check=read.command or None,
         language=read.language,
@@ -275,6 +280,7 @@ def draft_of(parts: Parts) -> Draft:
         needs=read.needs,
         timeout=duration(parts.timeout) if parts.timeout else DEFAULT_TIMEOUT,
         fix=parts.fix,
+        notes=f"Met on: {met_on}" if met_on else "",
         tags=parts.tags,
         family=parts.family or None,
         applies_to=parts.applies_to,

@@ -242,6 +242,49 @@ def test_a_piped_log_leaves_the_terminal_for_answers(base: Path, tmp_path: Path)
         assert screen.end() == 130
 
 
+def test_several_wordings_and_the_environment_are_kept(kb: Kb, base: Path) -> None:
+    """A list of symptoms is several wordings, and where no outcome tells the environment a note does."""
+    kb("env", entries=base)
+    given = {"symptom": ["ValueError: horn silent", "RuntimeError: no horn"], "root_cause": "The fuse blew in the rain.", "verify": "test -e /nowhere", "domain": "data", "id": "horn-silent"}
+
+    done = kb("add", "--json", input=json.dumps(given), entries=base)
+
+    assert done.returncode == 0, done.stderr
+    assert entry(base, "horn-silent").count("```text") == 2
+    assert "Met on: " in entry(base, "horn-silent")
+
+
+IDS = [
+    "../x", "../../etc/passwd", "/etc/passwd", "a/b", "a\\b", ".hidden", "..", "x", "xy", "Upper-Case", "Disk-Full", "with space", "a" * 81, "a" * 300, "1digit", "-dash", "ends.md", "tab\there", "new\nline",
+    "a\x1bb", "\u202efull", "显存", "con", "nul", "aux", "prn", "com1", "lpt9", "disk-full", "~root", "$(id)", "`id`", "a;b", "a|b", "a*b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", IDS)
+def test_no_id_leads_out_of_the_base(kb: Kb, base: Path, tmp_path: Path, wanted: str) -> None:
+    """An id that is no plain, free name is refused, and nothing is made anywhere."""
+    before = sorted(tmp_path.rglob("*"))
+    given = {"symptom": "ValueError: horn silent", "root_cause": "The fuse blew in the rain.", "verify": "test -e /nowhere", "domain": "data", "id": wanted}
+
+    done = kb("add", "--json", input=json.dumps(given), entries=base, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert [problem["field"] for problem in json.loads(done.stdout)["problems"]] == ["id"]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_domain_that_is_a_link_elsewhere_takes_no_entry(kb: Kb, base: Path, tmp_path: Path) -> None:
+    """A folder of the base that leads outside is not written into."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (base / "model").symlink_to(outside, target_is_directory=True)
+
+    done = kb("add", *flags(domain="model"), entries=base)
+
+    assert done.returncode == 2
+    assert list(outside.iterdir()) == []
+
+
 EDITOR = """\
 import pathlib, sys
 path = pathlib.Path(sys.argv[-1])
