@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "runs": "list and show the jobs that kb ran",
     "allow": "permit an entry's check to run on this machine",
     "deny": "forbid an entry's check to run on this machine",
+    "learn": "teach an entry another wording of its failure",
     "add": "write down a fault while it is fresh",
     "review": "the monthly review: what to retire, repair, write up",
     "edit": "edit an entry in your editor",
@@ -36,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "lint": "check entries for errors",
     "doctor": "check the installation and say which bases are used",
     "init": "start a base of entries",
+    "eval": "measure matching on labelled cases",
     "merge-driver": "",
 }
 """Verb and one line of help (none: not listed). The verb names the module `kbtool.cli.<verb>`, whose `app` holds that one command."""

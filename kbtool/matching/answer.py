@@ -103,7 +103,7 @@ def _scored(rated: list[tuple[float, Record, Comparison]], place: int, query: Qu
     rating, record, comparison = rated[place]
     other = rated[1][0] if place == 0 and len(rated) > 1 else rated[0][0] if place else rating - confidence.LEAD_CAP
     probability = calibration.probability(comparison.features, rating, rating - other)
-    plausible = confidence.plausible(comparison.features, troubled=query.troubled, at_home=query.at_home)
+    plausible = confidence.plausible(comparison.features, troubled=query.troubled, at_home=query.at_home, excepted=bool(query.types))
     return Scored(record, comparison, rating, probability, plausible)
 
 

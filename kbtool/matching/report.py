@@ -192,6 +192,8 @@ def _primary(lines: list[ReportLine]) -> tuple[int, ...]:
     chosen = chain[0]
     if len(chain) > 1 and _type_of(lines[chosen].text) in signs.DETAIL_TYPES:
         chosen = chain[-1]
+    if signs.ECHO.search(lines[chosen].text):
+        chosen = next((at for at, line in enumerate(lines) if line.kind is Kind.SIGN and signs.NATIVE_ASSERTION.search(line.text)), chosen)
     return _with_message(lines, chosen)
 
 
@@ -241,6 +243,8 @@ def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine
             of = signs.fallout_family(line.text)
             family = of if family is None else family
             weight = _fallout_weight(line.text, alone, of == family)
+        if at not in primary and line.kind is Kind.EXCEPTION and signs.ECHO.search(line.text):
+            weight = WEIGHTS[Kind.WRAPPER]
         weighted.append(replace(line, weight=1.0 if at in primary else weight))
     return weighted
 

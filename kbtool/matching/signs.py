@@ -100,6 +100,15 @@ WRAPPER_LINE = _any(
 )
 """Lines that only carry another exception from one process to the next."""
 
+ECHO = _any(
+    r"device-side assert triggered",
+    r"unhandled (?:cuda|system) error",
+    r"(?:look up|see above|see below|refer to the logs?) (?:to see|for) (?:its|the) (?:traceback|original error|root cause)",
+)
+"""Messages that only say that something else failed; where that something is in the input too, it is the failure."""
+NATIVE_ASSERTION = re.compile(r"\bAssertion\b.{1,200}\bfailed\b")
+"""An assertion of a kernel or of C++ code, as CUDA, glibc and libraries print it."""
+
 TRACEBACK_LINE = re.compile(r"^\W{0,40}(?:Original )?(?:Python |C\+\+ )?Traceback(?: \(most recent call last\))?\W{0,100}$")
 CHAIN_DIRECT = re.compile(r"The above exception was the direct cause of the following")
 CHAIN_HANDLING = re.compile(r"During handling of the above exception, another exception occurred")
