@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbtool.cli.render import safe, safe_line, styled, wrapped
 from kbtool.model import Answer, Confidence, Failure, Match, Tally, first_sentence
 
+if TYPE_CHECKING:
+    from kbtool.matching.ranks import RankLog
+
 SCHEMA = 1
 LABEL_WIDTH = 9
+WORTH_SHOWING = 0.05
+"""Chance from which on a person is shown a rival; JSON has them all."""
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -62,14 +67,29 @@ def tally_json(tally: Tally) -> dict[str, Any]:
     return {"confirmed": tally.confirmed, "refuted": tally.refuted, "inconclusive": tally.inconclusive, "last": last}
 
 
+def ranks_json(ranks: Sequence[RankLog]) -> list[dict[str, Any]]:
+    """Several logs of one job: `role` is first, failed, fallout or healthy."""
+    return [{"path": log.name, "rank": log.rank, "role": log.role, "time": log.time, "error": failure_json(log.failure)} for log in ranks]
+
+
+def print_ranks(ranks: Sequence[RankLog]) -> None:
+    """One line a log: who failed first, who only followed."""
+    for log in ranks:
+        failure = f"line {log.failure.line}: {log.failure.type} {log.failure.message}"[:120] if log.failure and log.role != "healthy" else ""
+        style = {"first": ("bold", "red"), "failed": ("yellow",)}.get(log.role, ("dim",))
+        print(f"{styled(log.role.ljust(8), *style)} {safe_line(log.name)}  {styled(safe_line(failure), 'dim')}".rstrip())
+    print()
+
+
 def print_answer(answer: Answer) -> None:
     """The answer for a person: the failure, the causes with their reasons, and what to type next."""
     if answer.failure:
         _print_failure(answer.failure)
     if answer.matches:
-        for place, match in enumerate(answer.matches, 1):
+        shown = [match for place, match in enumerate(answer.matches) if place == 0 or match.score >= WORTH_SHOWING]
+        for place, match in enumerate(shown, 1):
             _print_match(place, match)
-        _print_next(answer.matches)
+        _print_next(shown)
     else:
         _print_unknown(answer)
     if answer.truncated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from pathlib import Path
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kbtool.knowledge.layers import Base
+    from kbtool.matching.index import Index
+    from kbtool.matching.ranks import RankLog
+    from kbtool.matching.report import Report
     from kbtool.matching.stream import Reading
     from kbtool.model import Answer
 
@@ -25,40 +29,90 @@ PROGRESS_FROM = 64 << 20
 """Bytes read before a progress line appears."""
 
 
-@app.command()
+@app.command(epilog="Example: python train.py 2>&1 | kb match")
 def match(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE]…", help="Logs, or folders of them; `-` or none: standard input.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document (docs/json.md).")] = False,
     retired: Annotated[bool, typer.Option("--all", help="Also match retired entries.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why: tokens, weights, what was masked, the runner-up and the margin.")] = False,
     check: Annotated[bool, typer.Option("--verify", help="Let the candidates' checks decide, here and now; asks first.")] = False,
     tee: Annotated[bool, typer.Option("--tee", help="Pass the input on to stdout while reading; the answer goes to stderr.")] = False,
 ) -> int:
-    """Find the known causes of a failure in a log. Example: python train.py 2>&1 | kb match"""
-    from kbtool.cli.answers import answer_json, print_answer
-    from kbtool.cli.render import print_json, tell
+    """Find the known causes of a failure in a log. Several files, or a folder, are the ranks of one job."""
+    from kbtool.cli.render import tell
     from kbtool.knowledge.layers import find_layers
-    from kbtool.matching.answer import answer_reading
+    from kbtool.matching.answer import answer_report
     from kbtool.matching.index import open_index
+    from kbtool.matching.report import make_report
 
     begun = time.monotonic()
     bases = find_layers()
     paths = _paths(files or [])
-    readings = [_read(path, tee) for path in paths]
-    index = open_index(bases)
+    logs = [(str(path or "-"), reading, make_report(reading)) for path, reading in ((path, _read(path, tee)) for path in paths)]
+    index = open_index(bases, progress=_building())
     for problem in index.problems:
         tell(str(problem))
-    given = answer_reading(readings[0], index, all=retired)
+    ranks = _ranks(logs)
+    report = next((report for log, (_, _, report) in zip(ranks, logs, strict=False) if log.role == "first"), logs[0][2])
+    given = answer_report(report, index, all=retired)
     match_id = _remember(given, bases, paths, time.monotonic() - begun)
-    if check:
-        from kbtool.cli.deciding import decide
+    with contextlib.redirect_stdout(sys.stderr) if tee else contextlib.nullcontext():
+        if check:
+            from kbtool.cli.deciding import decide
 
-        given = decide(given, bases, match_id, as_json=as_json)
-    elif as_json:
-        print_json(answer_json(given))
-    else:
-        print_answer(given)
+            given = decide(given, bases, match_id, as_json=as_json)
+        else:
+            _print(given, ranks, report, index, as_json=as_json, explain=explain, retired=retired)
     _tell_mismatches(given)
     return ExitStatus.OK if given.matches else ExitStatus.NEGATIVE
+
+
+def _ranks(logs: list[tuple[str, Reading, Report]]) -> list[RankLog]:
+    if len(logs) == 1:
+        return []
+    from kbtool.matching.ranks import sort_ranks
+
+    return sort_ranks(logs)
+
+
+def _print(given: Answer, ranks: list[RankLog], report: Report, index: Index, *, as_json: bool, explain: bool, retired: bool) -> None:
+    from kbtool.cli.answers import answer_json, print_answer
+    from kbtool.cli.render import print_json
+
+    document = answer_json(given) if as_json else {}
+    if ranks:
+        from kbtool.cli.answers import print_ranks, ranks_json
+
+        document["logs"] = ranks_json(ranks)
+        if not as_json:
+            print_ranks(ranks)
+    if explain:
+        from kbtool.cli.explaining import explanation_json, print_explanation
+        from kbtool.matching.answer import scored
+
+        candidates = scored(report, index, all=retired)
+        document["explain"] = explanation_json(report, candidates)
+        if not as_json:
+            print_answer(given)
+            print_explanation(report, candidates)
+            return
+    if as_json:
+        print_json(document)
+    else:
+        print_answer(given)
+
+
+def _building() -> Callable[[int, int], object] | None:
+    """A line on a terminal while a large index is built for the first time."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        if total > 500 and (done % 100 == 0 or done == total):
+            sys.stderr.write(f"\rkb: indexing {done} of {total} entries" + ("\n" if done == total else ""))
+            sys.stderr.flush()
+
+    return show
 
 
 def _tell_mismatches(given: Answer) -> None:

@@ -93,6 +93,8 @@ def grip(features: Mapping[str, float]) -> float:
     return features["key_information"] - 2.0 * features["key_missing"]
 
 
+WHOLE, WHOLE_BITS = 0.85, 1.3
+"""A symptom that stands in the input as a whole is answered however short it is, if it has a word that tells anything."""
 EXCEPTION_RATING = 1.7
 """The rating from which on a candidate is answered for any input with an exception of Python's kind."""
 
@@ -100,6 +102,8 @@ EXCEPTION_RATING = 1.7
 def plausible(features: Mapping[str, float], *, troubled: bool, at_home: bool, excepted: bool) -> bool:
     """True when a candidate may be answered at all for such an input; `excepted`: it names an exception type."""
     if excepted and rate(features) >= EXCEPTION_RATING:
+        return True
+    if troubled and features["coverage"] >= WHOLE and features["key_information"] >= WHOLE_BITS:
         return True
     if not (troubled and at_home) and features["key_information"] < LEAST_BITS:
         return False
