@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -15,9 +16,7 @@ def main() -> None:
     except KeyboardInterrupt:
         status = ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # the reader has gone: point stdout at nothing, so that the interpreter's last flush is quiet too
-        sys.stdout = sys.__stdout__
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _silence_stdout()
         status = ExitStatus.OK
     sys.exit(status)
 
@@ -45,10 +44,26 @@ def _status() -> int:
         return int(left.code or 0) if isinstance(left.code, int) else ExitStatus.ERROR
     except BrokenPipeError:
         raise
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO) and error.filename is None:
+            _tell(f"the output can not be written: {os.strerror(error.errno)}", None)
+            _silence_stdout()
+            return ExitStatus.ERROR
+        return _bug(error)
     except Exception as error:
-        from kbtool.cli.bug import report
+        return _bug(error)
 
-        return report(error)
+
+def _silence_stdout() -> None:
+    """What is still buffered has nowhere to go: point stdout at nothing, so that the interpreter's last flush is quiet too."""
+    sys.stdout = sys.__stdout__
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _bug(error: Exception) -> int:
+    from kbtool.cli.bug import report
+
+    return report(error)
 
 
 def _name() -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 if TYPE_CHECKING:
     from kbtool.verification.consent import Consent
@@ -16,7 +16,7 @@ app = command_app()
 
 @app.command(epilog='Example: kb allow loader-shared-memory-too-small --via "docker exec trainer"')
 def allow(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[N or ID]...", help="Entries, or numbers of the last match; none lists what was decided.")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[N or ID]...", autocompletion=complete_id, help="Entries, or numbers of the last match; none lists what was decided.")] = None,
     via: Annotated[str, typer.Option("--via", metavar="PREFIX", help="Permit the check behind this prefix; each prefix is its own permission.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the permissions as JSON.")] = False,
 ) -> None:

@@ -85,6 +85,17 @@ def _unknown(name: str) -> str:
     return f"no command `{name}`" + (f"; did you mean `kb {near[0]}`?" if near else "; `kb --help` lists them")
 
 
+def complete_id(incomplete: str) -> list[str]:
+    """The ids that begin like what was typed, for completion in a shell; whatever goes wrong there must stay silent."""
+    from kbtool.errors import KbError
+    from kbtool.knowledge.layers import all_entry_files, find_layers
+
+    try:
+        return [entry_id for entry_id in all_entry_files(find_layers()) if entry_id.startswith(incomplete)]
+    except (KbError, OSError):
+        return []
+
+
 def command_app(help_line: str | None = None) -> typer.Typer:
     """A typer application for one command file, with the settings that every command shares."""
     return typer.Typer(
@@ -102,13 +113,13 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 @app.callback(invoke_without_command=True)
 def root(
+    ctx: typer.Context,
     entries: Annotated[str | None, typer.Option("--entries", metavar="DIR", help="The only base to use (else $KB_ENTRIES, else the layers).")] = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
@@ -120,3 +131,5 @@ def root(
         raise typer.Exit
     if entries is not None:
         os.environ["KB_ENTRIES"] = entries
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())

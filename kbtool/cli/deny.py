@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 app = command_app()
 
 
 @app.command(epilog="Example: kb deny port-already-in-use")
 def deny(
-    ids: Annotated[list[str], typer.Argument(metavar="[N or ID]...", help="Entries, or numbers of the last match.")],
+    ids: Annotated[list[str], typer.Argument(metavar="[N or ID]...", autocompletion=complete_id, help="Entries, or numbers of the last match.")],
     undo: Annotated[bool, typer.Option("--undo", help="Lift the denial; the check then asks again.")] = False,
 ) -> None:
     """Forbid checks to run here. A denial wins over every permission and survives any edit of the entry."""

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 app = command_app()
 
 
 @app.command()
 def edit(
-    entry_id: Annotated[str, typer.Argument(metavar="ID", help="The entry to edit.")],
+    entry_id: Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_id, help="The entry to edit.")],
 ) -> None:
     """Edit an entry in $EDITOR. What comes back must be an entry, else you are asked again and nothing is lost.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 app = command_app()
 
@@ -23,7 +23,7 @@ class Format(str, Enum):
 
 @app.command()
 def export(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Entries to export; default: all that are not retired.")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", autocompletion=complete_id, help="Entries to export; default: all that are not retired.")] = None,
     form: Annotated[Format, typer.Option("--format", help="Three columns, the parts of each entry, or whole files.")] = Format.TABLE,
     domain: Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Only this domain.")] = None,
     chinese: Annotated[bool, typer.Option("--chinese", help="Chinese headings for the table.")] = False,

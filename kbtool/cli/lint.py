@@ -22,7 +22,7 @@ def lint(
 ) -> None:
     """Check entries for errors and give advice. Exit 1 when there is an error; warnings alone are exit 0.
 
-    Example: kb lint entries/data/disk-full.md
+    Example: kb lint entries/data/loader-shared-memory-too-small.md
     """
     from kbtool.cli.render import print_json, safe_line, tell
     from kbtool.errors import ExitStatus

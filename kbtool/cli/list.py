@@ -26,6 +26,7 @@ def list_entries(
     from kbtool.errors import ExitStatus
     from kbtool.knowledge.problems import EntryError
 
+    _refuse_unknown(domain, status)
     rows: list[dict[str, Any]] = []
     for base, file in _files():
         try:
@@ -40,8 +41,22 @@ def list_entries(
     elif rows:
         _print_table(rows)
     else:
-        tell("no entries", hint="`kb add` writes one, `kb doctor` says where kb looks")
+        tell("no entry is like that" if domain or status or tag else "no entries", hint="`kb add` writes one, `kb doctor` says where kb looks")
     raise typer.Exit(ExitStatus.OK if rows else ExitStatus.NEGATIVE)
+
+
+def _refuse_unknown(domain: str | None, status: str | None) -> None:
+    """A filter that can never fit is a mistake, not an empty answer. Raises KbError with what there is."""
+    from kbtool.errors import KbError
+    from kbtool.knowledge.layers import domain_folders, find_layers
+    from kbtool.model import Status
+
+    domains = sorted({name for base in find_layers() for name in domain_folders(base.root)})
+    if domain is not None and domain not in domains:
+        raise KbError(f"`{domain}` is no domain of the bases in use", hint="they have " + ", ".join(domains))
+    states = [state.value for state in Status]
+    if status is not None and status not in states:
+        raise KbError(f"`{status}` is no status", hint="an entry is " + ", ".join(states))
 
 
 def _files() -> list[tuple[Any, Any]]:

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 app = command_app()
 
 
 @app.command()
 def merge(
-    gone: Annotated[str, typer.Argument(metavar="ID", help="The entry that goes.")],
+    gone: Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_id, help="The entry that goes.")],
     kept: Annotated[str, typer.Argument(metavar="INTO", help="The entry that stays.")],
 ) -> None:
     """Unite an entry into another one: its wordings, outcomes and texts are kept there, and its file goes.

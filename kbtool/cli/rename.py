@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 app = command_app()
 
 
 @app.command()
 def rename(
-    old: Annotated[str, typer.Argument(metavar="ID", help="The entry.")],
+    old: Annotated[str, typer.Argument(metavar="ID", autocompletion=complete_id, help="The entry.")],
     new: Annotated[str | None, typer.Argument(metavar="[NEW]", help="Its new id; default: the same.")] = None,
     domain: Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Its new domain.")] = None,
 ) -> None:

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 app = command_app()
 
 
 @app.command()
 def retire(
-    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Entries to retire.")],
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", autocompletion=complete_id, help="Entries to retire.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept as a note in the entry.")] = "",
     undo: Annotated[bool, typer.Option("--undo", help="Bring them back.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kbtool.cli.app import command_app
 from kbtool.errors import ExitStatus, KbError
 
 if TYPE_CHECKING:
     from kbtool.supervision.job import Declared, Ended, Listener, Options
     from kbtool.supervision.report import Report
 
-app = typer.Typer(context_settings={"allow_interspersed_args": False})
+app = command_app()
+# what follows the job's name belongs to the job, options too
+AS_TYPED = {"allow_interspersed_args": False}
 
 
 class OnStall(str, Enum):
@@ -27,7 +30,7 @@ class OnStall(str, Enum):
     KILL = "kill"
 
 
-@app.command()
+@app.command(context_settings=AS_TYPED)
 def run(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND…", help="The job and its arguments.")],
     stall: Annotated[

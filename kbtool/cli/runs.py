@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kbtool.cli.app import command_app
 from kbtool.errors import ExitStatus, KbError
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from kbtool.supervision.records import RunRecord
 
-app = typer.Typer()
+app = command_app()
 
 TAIL_LINES = 20
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 
 if TYPE_CHECKING:
     from kbtool.model import Entry, Outcome
@@ -22,21 +22,23 @@ ROWS_SHOWN = 8
 
 @app.command()
 def show(
-    entry_id: Annotated[str, typer.Argument(metavar="ID", help="The entry's id (`kb list` shows them).")],
+    entry_id: Annotated[str, typer.Argument(metavar="N or ID", autocompletion=complete_id, help="An id (`kb list` shows them), or a number of the last match.")],
     raw: Annotated[bool, typer.Option("--raw", help="Print the file as it is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the entry as JSON.")] = False,
 ) -> None:
     """Show an entry: symptom, cause, check, fix, and what its check said before. Exit 1 when there is no such entry.
 
-    Example: kb show shared-memory-too-small
+    Example: kb show loader-shared-memory-too-small
     """
     from kbtool.cli.render import print_json, safe
     from kbtool.errors import ExitStatus, KbError
     from kbtool.knowledge.entry import read_entry
-    from kbtool.knowledge.layers import locate
+    from kbtool.knowledge.layers import find_layers, locate
+    from kbtool.verification.targets import resolve_ids
 
     try:
-        base, file = locate(entry_id)
+        bases = find_layers()
+        base, file = locate(resolve_ids([entry_id], bases)[0], bases)
     except KbError as error:
         error.status = ExitStatus.NEGATIVE
         raise

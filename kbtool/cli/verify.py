@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kbtool.cli.app import command_app
+from kbtool.cli.app import command_app, complete_id
 from kbtool.errors import ExitStatus
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ COLOURS = {"confirmed": "green", "refuted": "yellow", "inconclusive": "dim"}
 
 @app.command(epilog='Example: kb verify loader-shared-memory-too-small --via "docker exec trainer"')
 def verify(
-    what: Annotated[list[str] | None, typer.Argument(metavar="[N or ID]...", help="Ids, or numbers of the last match; default: its best candidate.")] = None,
+    what: Annotated[list[str] | None, typer.Argument(metavar="[N or ID]...", autocompletion=complete_id, help="Ids, or numbers of the last match; default: its best candidate.")] = None,
     all_matched: Annotated[bool, typer.Option("--all-matched", help="Every candidate of the last match.")] = False,
     via: Annotated[str, typer.Option("--via", metavar="PREFIX", help='Run the check behind this prefix, e.g. "docker exec trainer" or "ssh node7".')] = "",
     values: Annotated[list[str] | None, typer.Option("--with", metavar="NAME=VALUE", help="A literal value for a Python check.")] = None,

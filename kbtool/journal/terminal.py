@@ -10,11 +10,14 @@ from kbtool.settings import place_key
 
 
 def terminal_key() -> str:
-    """The terminal's name; where there is none (pipes of a job, an agent's shell) one key for all of them."""
+    """The terminal's name and session; where there is no terminal (pipes of a job, an agent's shell) one key for all of them.
+
+    The session belongs to it because terminals' names are used again: a new window must not inherit the last match of a closed one.
+    """
     for descriptor in (2, 1, 0):
         try:
-            return os.ttyname(descriptor)
-        except OSError:
+            return f"{os.ttyname(descriptor)} of session {os.getsid(0)}"
+        except (OSError, AttributeError):  # no terminal; on Windows neither call exists
             continue
     return "no terminal"
 

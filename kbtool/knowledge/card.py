@@ -57,7 +57,7 @@ def card_of(entry: Entry, tokens: Iterable[str]) -> Card:
     check = entry.check
     digest = check.digest if check else ""
     present = [outcome for outcome in entry.outcomes if outcome.check == digest]
-    last = max(entry.outcomes, key=lambda outcome: outcome.when, default=None)
+    last = entry.outcomes[-1] if entry.outcomes else None
     return Card(
         id=entry.id,
         domain=entry.domain,

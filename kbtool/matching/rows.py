@@ -65,7 +65,7 @@ def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:
     """Counts of the outcomes that the present check gave, and the last one; older checks' outcomes are stale and don't count."""
     valid = [outcome for outcome in outcomes if outcome.check == digest]
     counts = [sum(max(1, outcome.count) for outcome in valid if outcome.verdict is verdict) for verdict in Verdict]
-    last = max(valid, key=lambda outcome: outcome.when, default=None)
+    last = valid[-1] if valid else None
     return [*counts, last.when if last else None, last.verdict.value if last else None]
 
 

@@ -105,6 +105,33 @@ def test_a_closed_stdout(base: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("command", [["list", "--json"], ["show", "disk-full"], ["--help"]])
+def test_a_full_stdout_is_a_sentence(command: list[str], base: Path) -> None:
+    """An output that can not be written is an error in words, not a bug of kb."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "kbtool", "--entries", str(base), *command], stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert (done.returncode, done.stderr) == (2, "kb: the output can not be written: No space left on device\n")
+
+
+def test_bare_kb_shows_its_help(kb: Kb) -> None:
+    """`kb` alone is a question, and its help the answer."""
+    done = kb()
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == kb("--help").stdout
+
+
+def test_ids_are_completed(base: Path) -> None:
+    """A shell completes ids of the bases in use after `kb show di`."""
+    environment = {**os.environ, "KB_ENTRIES": str(base), "_KB_COMPLETE": "complete_bash", "COMP_WORDS": "kb show di", "COMP_CWORD": "2"}
+    program = "import sys; sys.argv = ['kb']; from kbtool.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+
+    assert done.stdout.split() == ["disk-full"]
+
+
 def test_interrupt_is_130(base: Path) -> None:
     """Ctrl-C while match waits for its input ends with 130 and no stack trace."""
     job = subprocess.Popen(

@@ -26,7 +26,10 @@ def test_list_groups_by_domain_and_filters(kb: Kb, base: Path, make_entry: Calla
     assert kb("list", entries=base).stdout.splitlines()[:2] == ["data", "  disk-full  A loader dies because the disk is full"]
     assert "bad-shape  A shape is wrong (draft)" in kb("list", entries=base, env={}).stdout
     assert "disk-full" not in kb("list", "--status", "draft", entries=base).stdout
-    assert kb("list", "--domain", "hang", entries=base).returncode == 1
+    assert kb("list", "--tag", "nothing", entries=base).returncode == 1
+    for option, value, known in (("--domain", "hang", "data, model"), ("--status", "bogus", "draft, active, retired")):
+        done = kb("list", option, value, entries=base)
+        assert done.returncode == 2 and known in done.stderr
 
 
 def test_show_draws_the_history(kb: Kb, base: Path, make_entry: Callable[..., str]) -> None:
@@ -40,6 +43,14 @@ def test_show_draws_the_history(kb: Kb, base: Path, make_entry: Callable[..., st
     assert "2026-11-01 10:00Z · refuted · 5 ms · linux · py3.11 · the check changed since" in shown
     assert "2026-11-02 10:00Z · confirmed ×8 · 12 ms · linux · py3.12 · job 7\n" in shown
     assert shown.endswith("next: kb verify disk-full\n")
+
+
+def test_show_takes_a_number_of_the_last_match(kb: Kb, base: Path) -> None:
+    """`kb show 1` is the best answer of the last match."""
+    assert kb("show", "1", entries=base).returncode in (1, 2)
+    kb("match", entries=base, input="OSError: [Errno 28] No space left on device\n")
+
+    assert "A loader dies" in kb("show", "1", entries=base).stdout
 
 
 def test_show_obeys_no_escape(kb: Kb, base: Path, make_entry: Callable[..., str]) -> None:
