@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kbtool.knowledge.entry import read_entry
+from kbtool.knowledge.layers import Base
+from kbtool.matching.answer import answer_text
+from kbtool.matching.index import Index, open_index
 from kbtool.model import Entry
+from kbtool.verification.consent import Consent
+from kbtool.verification.run import request_for
 
 ROOT = Path(__file__).resolve().parents[1]
 ENTRIES = ROOT / "entries"
 REPRODUCTIONS = ROOT / "tests" / "reproductions"
 
 
-def load_stage() -> ModuleType:
-    """The stage module lies beside the scripts, so that they can be run by hand; it is loaded by its path."""
-    spec = importlib.util.spec_from_file_location("kb_stage", REPRODUCTIONS / "stage.py")
-    assert spec and spec.loader
-    module = sys.modules["kb_stage"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+sys.path.insert(0, str(REPRODUCTIONS))
+import stage  # noqa: E402  (lies beside the scripts, so that they can be run by hand)
 
-
-stage = load_stage()
 FOLDERS = sorted(folder for folder in REPRODUCTIONS.iterdir() if (folder / "faulty.py").exists())
 
 
@@ -54,20 +49,13 @@ def telling_line(entry: Entry) -> re.Pattern[str]:
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the shipped entries, beside a home whose index and state all cases of this module share."""
-    home = tmp_path_factory.mktemp("library")
-    shutil.copytree(ENTRIES, home / "entries")
-    return home
-
-
-def matches(library: Path, text: str) -> list[str]:
-    """The ids that `kb match` answers to `text`, best first."""
-    command = [sys.executable, "-m", "kbtool", "--entries", str(library / "entries"), "match", "--json"]
-    world = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")} | {"HOME": str(library)}
-    done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", env=world, timeout=120)
-    assert done.returncode in (0, 1), done.stderr
-    return [match["id"] for match in json.loads(done.stdout)["matches"]]
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The index of the shipped entries, built once, in a cache of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        opened = open_index([Base(ENTRIES, "given", False)])
+        yield opened
+        opened.close()
 
 
 def verdict_of(on: Any, entry: Entry) -> str:
@@ -79,10 +67,9 @@ def verdict_of(on: Any, entry: Entry) -> str:
         (base / entry.domain).mkdir(parents=True)
         shutil.copy(entry.path, base / entry.domain)
         shutil.copy(entry.path.parent / "README.md", base / entry.domain)
-    kb = [sys.executable, "-m", "kbtool", "--entries", str(base)]
-    allowed = subprocess.run([*kb, "allow", entry.id], env=on.environment, capture_output=True, encoding="utf-8")
-    assert allowed.returncode == 0, allowed.stderr
-    ran = on.run([*kb, "verify", entry.id, "--json"])
+    here = read_entry(base / entry.domain / entry.path.name, entry.domain)
+    Consent(on.job.parent / "state" / "kb" / "consent").allow(request_for(here))
+    ran = on.run([sys.executable, "-m", "kbtool", "--entries", str(base), "verify", entry.id, "--json"])
     result = json.loads(ran.output[ran.output.index("[") :])[0]
     return f"{result['verdict']} {result['reason']}"
 
@@ -94,7 +81,7 @@ def run_script(on: Any, entry: Entry) -> Any:
 
 
 @pytest.mark.parametrize("folder", cases())
-def test_entry_is_proven(folder: Path, library: Path) -> None:
+def test_entry_is_proven(folder: Path, index: Index) -> None:
     """The faulty script's real output brings the entry first and its check confirms; the mended one ends well and its check refutes."""
     reason = stage.unmet(folder)
     if reason:
@@ -105,7 +92,7 @@ def test_entry_is_proven(folder: Path, library: Path) -> None:
     with stage.stage(folder, "faulty") as on:
         said = run_script(on, entry).output + (words.read_text(encoding="utf-8") if words.exists() else "")
         assert telling_line(entry).search(said), said
-        assert [entry.id] == matches(library, said)[:1]
+        assert [match.id for match in answer_text(said, index).matches[:1]] == [entry.id]
         verdict = verdict_of(on, entry)
         assert verdict.startswith("confirmed"), verdict
     with stage.stage(folder, "mended") as on:

@@ -18,7 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import warm  # noqa: E402  (lies beside this file, which also runs by hand)
+
 MODES = ("faulty", "mended")
+ALL = bool(os.environ.get("KB_ALL_REPRODUCTIONS"))
+"""Whether slow reproductions run too, and every script in a fresh interpreter; read once, because tests clear such variables."""
+
 SECONDS = 120.0
 """Deadline of one command; a reproduction that needs longer than a few seconds on an idle machine is too slow."""
 
@@ -48,6 +54,7 @@ class Stage:
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
             "VIRTUAL_ENV": sys.prefix,  # an activated environment: kb then takes its python for the user's
             "HOME": str(self.job.parent),
+            "XDG_STATE_HOME": str(self.job.parent / "state"),
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": "1",
             "PYTHONUNBUFFERED": "1",
@@ -81,9 +88,12 @@ class Stage:
 
     def run_script(self, *, expression: str | None = None) -> Ran:
         """Run the reproduction's script of this mode; `expression`, a Python check, is evaluated where it ends (see `witness`)."""
-        if expression is None:
-            return self.run(["python", "train.py"])
-        return self.run(["python", "train.py"], variables={"PYTHONPATH": str(HERE / "witness"), "KB_WITNESS": expression, "KB_WITNESS_TO": str(self.verdict_file)})
+        testimony = {"KB_WITNESS": expression, "KB_WITNESS_TO": str(self.verdict_file)} if expression else {}
+        if not ALL and not (self.folder / "surroundings.sh").exists() and warm.suits(self.job / "train.py"):
+            return Ran(*warm.run(self.job, self.environment | testimony, SECONDS))
+        if testimony:
+            testimony["PYTHONPATH"] = str(HERE / "witness")
+        return self.run(["python", "train.py"], variables=testimony)
 
     @property
     def verdict_file(self) -> Path:
@@ -124,6 +134,8 @@ def unmet(folder: Path) -> str | None:
             return "needs the right to make a control group with a memory limit"
         if kind == "linux" and sys.platform != "linux":
             return "needs Linux"
+        if kind == "slow" and not ALL:
+            return "slow: runs with tests/run --all-reproductions"
         if kind == "mount" and not _may_mount():
             return "needs the right to mount in a namespace of its own (unshare -m)"
     return None
