@@ -89,7 +89,8 @@ class Stage:
     def run_script(self, *, expression: str | None = None) -> Ran:
         """Run the reproduction's script of this mode; `expression`, a Python check, is evaluated where it ends (see `witness`)."""
         testimony = {"KB_WITNESS": expression, "KB_WITNESS_TO": str(self.verdict_file)} if expression else {}
-        if not ALL and not (self.folder / "surroundings.sh").exists() and warm.suits(self.job / "train.py"):
+        cold = ALL or "cold" in needs(self.folder) or (self.folder / "surroundings.sh").exists()
+        if not cold and warm.suits(self.job / "train.py"):
             return Ran(*warm.run(self.job, self.environment | testimony, SECONDS))
         if testimony:
             testimony["PYTHONPATH"] = str(HERE / "witness")
@@ -115,7 +116,7 @@ def stage(folder: Path, mode: str) -> Iterator[Stage]:
 
 
 def needs(folder: Path) -> list[str]:
-    """The words of the reproduction's ``needs`` file: `module:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `slow`."""
+    """The words of the reproduction's ``needs`` file: `module:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `slow`, `cold`."""
     path = folder / "needs"
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
