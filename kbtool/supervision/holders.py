@@ -115,11 +115,15 @@ def socket_inodes(pid: int) -> dict[str, int]:
 
 
 def may_see_descriptors(pid: int) -> bool:
-    """True when the open files of the process are shown to this user."""
+    """True when this user may see what the process has open; root without ptrace may list descriptors and not follow them."""
     try:
-        os.listdir(f"/proc/{pid}/fd")
-    except OSError:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            os.readlink(f"/proc/{pid}/fd/{name}")
+            break
+    except PermissionError:
         return False
+    except OSError:
+        return True  # it has just closed that one, or ended
     return True
 
 

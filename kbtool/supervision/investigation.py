@@ -52,7 +52,7 @@ def investigate(scene: Scene, seconds: float, kind: StallClass | None) -> Stall 
         return None
     seen = capture(pids, scene.by_pid, scene.family)
     parents = {parent for pid in pids if (parent := _parent_of(pid)) in pids}
-    groups = group(seen.stacks, {pid: record.rank for pid, record in scene.by_pid.items()}, parents)
+    groups = group(seen.stacks, {pid: record.rank for pid, record in scene.by_pid.items()}, parents, verdict.in_collective)
     kind = kind or verdict.classify_still(verdict.Scene(seen.stacks, tuple(groups), waits))
     importing = _importing(scene, pids)
     suspects = tuple(_suspects(scene, importing)[:SUSPECTS])

@@ -105,7 +105,7 @@ def look_at_network(pid: int, seconds: float, *, progress: Callable[[float], obj
         raise KbError(f"no process has the number {pid}", hint="`ps aux` lists them")
     if not may_see_descriptors(pid):
         owner = describe(pid)
-        raise KbError(f"the sockets of PID {pid} are not shown: it belongs to {owner.user if owner else 'another user'}", hint="ask again with sudo")
+        raise KbError(f"the sockets of PID {pid} are not shown: it belongs to {owner.user if owner else 'another user'}", hint="ask again with sudo (in a container: with `--cap-add=SYS_PTRACE`)")
     failed = failed_attempts(pid)
     attempts: dict[str, Owned] = {}
     asked: dict[str, None] = {}

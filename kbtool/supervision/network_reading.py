@@ -9,6 +9,9 @@ from kbtool.supervision.port_reading import LOOPBACK
 from kbtool.supervision.readings import Reading, plural, size
 from kbtool.supervision.sockets import address
 
+SHOWN = 6
+"""Addresses named in one sentence."""
+
 
 def read_network(use: NetworkUse) -> list[Reading]:
     """The findings, what is wrong before what is only worth knowing."""
@@ -39,12 +42,12 @@ def _failures(use: NetworkUse) -> Iterator[Reading]:
 
 
 def _listeners(use: NetworkUse) -> Iterator[Reading]:
+    local = [address(one.socket.local) for one in use.listening() if one.socket.local[0].startswith(LOOPBACK)]
+    if local:
+        yield Reading("local only", f"only this machine reaches {', '.join(local[:SHOWN])}: from another one, or through a published container port, it is refused")
     for one in use.listening():
-        host, port = one.socket.local
-        if host.startswith(LOOPBACK):
-            yield Reading("local only", f"port {port} listens on {host} only: from another machine, or through a published container port, it refuses")
         if one.socket.unread:
-            yield Reading("not accepting", f"port {port}: {plural(one.socket.unread, 'connection')} not accepted yet: the program is busy or blocked")
+            yield Reading("not accepting", f"port {one.socket.local[1]}: {plural(one.socket.unread, 'connection')} not accepted yet: the program is busy or blocked")
     for silent in use.bound:
         yield Reading("never listened", f"PID {silent.pid} has bound {address(silent.local)} and never called `listen`: connections to it are refused")
 

@@ -104,7 +104,7 @@ def _condition(use: PortUse) -> Iterator[Reading]:
         yield Reading("not accepting", f"{plural(waiting, 'connection')} not accepted yet: the program is busy or blocked (blocking work in an async route?)")
     unknown = [one.address for one in use.listening if not one.holders]
     if unknown:
-        why = "in another container, or the kernel itself" if os.geteuid() == 0 else "another user's process: ask again with sudo"
+        why = "a process of another container or of another user (ptrace is not allowed here), or the kernel itself" if os.geteuid() == 0 else "another user's process: ask again with sudo"
         yield Reading("unknown holder", f"who listens on {', '.join(unknown)} can not be seen: {why}")
 
 

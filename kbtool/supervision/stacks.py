@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -206,11 +206,16 @@ def parse_py_spy(data: bytes, pid: int) -> tuple[ThreadStack, ...]:
     return tuple(found)
 
 
-def group(stacks: Iterable[ThreadStack], ranks: Mapping[int, int | None], parents: Collection[int] = ()) -> list[StackGroup]:
+def group(
+    stacks: Iterable[ThreadStack],
+    ranks: Mapping[int, int | None],
+    parents: Collection[int] = (),
+    waits_for_peers: Callable[[tuple[Frame, ...]], bool] = lambda frames: False,
+) -> list[StackGroup]:
     """Identical stacks together, the telling ones first.
 
     Main threads stand before others, ranks before their launcher, children before `parents` (who mostly wait for them), and then
-    the smallest group: the odd one out.
+    the smallest group: the odd one out. Of equally small groups those come first that do not just wait for their peers.
     """
     members: dict[tuple[Frame, ...], list[Member]] = {}
     mains: set[tuple[Frame, ...]] = set()
@@ -219,9 +224,12 @@ def group(stacks: Iterable[ThreadStack], ranks: Mapping[int, int | None], parent
         if stack.main:
             mains.add(stack.frames)
     groups = [StackGroup(frames, tuple(sharing), frames in mains) for frames, sharing in members.items()]
-    return sorted(
-        groups, key=lambda one: (not one.main, not _ranked(one), all(who.pid in parents for who in one.members), len(one.members))
-    )
+
+    def order(one: StackGroup) -> tuple[bool, bool, bool, int, bool]:
+        above = all(who.pid in parents for who in one.members)
+        return not one.main, not _ranked(one), above, len(one.members), waits_for_peers(one.frames)
+
+    return sorted(groups, key=order)
 
 
 def _ranked(group: StackGroup) -> bool:

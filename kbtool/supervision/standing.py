@@ -10,7 +10,7 @@ import contextlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from kbtool.supervision.processes import ProcessSample, command_line, sample
 from kbtool.supervision.report import Report, Stall
 from kbtool.supervision.signs import BUSY_CPU, Look, Rates, Signs
 from kbtool.supervision.stacks import capture
-from kbtool.supervision.startup_record import StartupRecords
+from kbtool.supervision.startup_record import RANK_VARIABLES, ProcessRecord, StartupRecords
 from kbtool.supervision.verdict import StallClass
 from kbtool.supervision.waits import Wait, wait_of
 
@@ -115,7 +115,7 @@ def look_at_job(pid: int, *, window: float = WINDOW, progress: Callable[[str], o
     rates = _follow(watched, window)
     tell("reading stacks")
     kind = _class_of_moving(watched, rates)
-    scene = Scene(watched.family, watched.records, watched.signs, Output(), Heartbeat())
+    scene = Scene(watched.family, watched.records or with_ranks(watched.family.members()), watched.signs, Output(), Heartbeat())
     stall = investigate(scene, window, kind)
     if stall is None or not Path(f"/proc/{pid}").exists():
         raise KbError(f"PID {pid} has ended while it was looked at", hint="`kb match` reads the log that it left")
@@ -126,14 +126,30 @@ def look_at_job(pid: int, *, window: float = WINDOW, progress: Callable[[str], o
 
 def records_of(pid: int) -> StartupRecords | None:
     """The startup records of a job that `kb run` started, by the folder that its variables name."""
-    with contextlib.suppress(OSError, ValueError):
-        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        folder = next((os.fsdecode(one.partition(b"=")[2]) for one in variables if one.startswith(b"KB_RUN_FOLDER=")), None)
-        if folder:
-            records = StartupRecords(Path(folder))
-            records.update()
-            return records
-    return None
+    folder = variables_of(pid).get("KB_RUN_FOLDER")
+    if not folder:
+        return None
+    records = StartupRecords(Path(folder))
+    records.update()
+    return records
+
+
+def with_ranks(pids: Sequence[int]) -> StartupRecords:
+    """What stands in for the records of a job that kb did not start: no more than the ranks that the processes' variables name."""
+    records = StartupRecords(Path("/nonexistent"))
+    for pid in pids:
+        variables = {name: value for name, value in variables_of(pid).items() if name in RANK_VARIABLES}
+        if variables:
+            records.by_pid[pid] = ProcessRecord(pid, records.folder / "none", {"variables": variables})
+    return records
+
+
+def variables_of(pid: int) -> dict[str, str]:
+    """The variables that a process was started with; empty where this user may not see them."""
+    with contextlib.suppress(OSError):
+        pairs = [pair.partition(b"=") for pair in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")]
+        return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    return {}
 
 
 def _follow(watched: _Observation, window: float) -> Rates:

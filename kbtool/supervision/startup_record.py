@@ -21,6 +21,9 @@ from kbtool.durable import write_atomically
 SOURCE = Path(__file__).with_name("injected")
 FILES = ("sitecustomize.py", "kb_startup_record.py")
 
+RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+"""Where launchers write a process's rank; the first that holds a number counts."""
+
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _PATH = re.compile(r"(?<![\w.])/[^\s'\",:;()]+")
 _READ_LIMIT = 4 << 20
@@ -89,7 +92,7 @@ class ProcessRecord:
     @property
     def rank(self) -> int | None:
         """The process's rank in its job, when the variables say so."""
-        for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"):
+        for name in RANK_VARIABLES:
             value = self.variables.get(name, "")
             if value.isdigit():
                 return int(value)

@@ -98,6 +98,11 @@ def class_of_frames(frames: Sequence[Frame]) -> StallClass | None:
     return None
 
 
+def in_collective(frames: Sequence[Frame]) -> bool:
+    """True for a stack that waits for its peers in a collective."""
+    return class_of_frames(frames) is StallClass.COLLECTIVE
+
+
 @dataclass(frozen=True)
 class Repetition:
     """How one thread's stack looked over several looks."""

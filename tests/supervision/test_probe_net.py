@@ -9,6 +9,7 @@ import socket
 
 import pytest
 
+from kbtool.errors import KbError
 from kbtool.supervision.network import look_at_network
 from kbtool.supervision.network_reading import read_network
 from kbtool.supervision.network_trace import failed_calls, read_calls, trace_network
@@ -123,6 +124,20 @@ def test_no_such_process(kb: Kb) -> None:
 
     assert done.returncode == 2
     assert "no process has the number 4194304" in done.stderr
+
+
+def test_a_process_that_may_not_be_seen_is_not_called_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where descriptors are listed and can not be followed, that is an error, not `no network`."""
+
+    def refuse(path: str) -> str:
+        raise PermissionError(13, "Permission denied", path)
+
+    with program(BUSY) as (pid, _):
+        monkeypatch.setattr(os, "readlink", refuse)
+        with pytest.raises(KbError) as told:
+            look_at_network(pid, 0.1)
+
+    assert f"the sockets of PID {pid} are not shown" in told.value.message
 
 
 def test_strace_names_who_refuses_and_leaves_nothing_stopped(kb: Kb) -> None:

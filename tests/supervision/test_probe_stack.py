@@ -20,7 +20,7 @@ from kbtool.supervision.flame import flame_svg, shares, text_tree, tree_of
 from kbtool.supervision.sampling import Stack, parse_stacks, sample_profile
 from kbtool.supervision.stacks import Frame
 from kbtool.supervision.standing import Picture, look_at_job
-from kbtool.supervision.verdict import StallClass
+from kbtool.supervision.verdict import StallClass, in_collective
 from tests.conftest import Kb, build_base
 from tests.supervision.probing import program, state_of, states_below, wait_until
 
@@ -212,6 +212,19 @@ def test_the_odd_one_stands_first() -> None:
 
     groups = picture.stall.groups
     assert [(group.frames[0].function, len(group.members)) for group in groups] == [("one_is_elsewhere", 1), ("all_wait_here", 2), ("<module>", 1)]
+
+
+def test_ranks_are_read_from_the_variables() -> None:
+    """Processes that kb did not start carry their rank, and of two equally small groups the rank that waits for no peer comes first."""
+    with program(ODD_ONE, env={"RANK": "3"}) as (pid, _):
+        wait_until(lambda: len(look_at_job(pid, window=0.1).stall.groups) == 3, "all children to wait")
+        picture = settled(pid)
+    collective = (Frame("all_reduce", "/site-packages/torch/distributed/distributed_c10d.py", 1),)
+    alone = (Frame("save", "/job/train.py", 1),)
+    tied = stacks.group([stacks.ThreadStack(1, "MainThread", True, collective), stacks.ThreadStack(2, "MainThread", True, alone)], {1: 0, 2: 1}, (), in_collective)
+
+    assert {member.rank for group in picture.stall.groups for member in group.members} == {3}
+    assert [group.members[0].rank for group in tied] == [1, 0]
 
 
 def test_a_spinning_loop(tmp_path: Path) -> None:
