@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import contextlib
 
 from kbtool.cli.probe_text import end_progress, need_linux, print_readings, progress
 from kbtool.cli.render import print_json, safe_line, styled, tell
 from kbtool.errors import ExitStatus
 from kbtool.supervision.network import NetworkUse, Owned, look_at_network
 from kbtool.supervision.network_reading import read_network
-from kbtool.supervision.network_trace import Trace, trace_network
+from kbtool.supervision.network_trace import Trace, Tracing
 from kbtool.supervision.sockets import address
 
 SHOWN_CONNECTIONS = 20
@@ -18,11 +18,13 @@ SHOWN_CONNECTIONS = 20
 def show_network(pid: int, seconds: float, *, trace: bool, as_json: bool) -> ExitStatus:
     """Look at the network of a process for a while and print what was found; NEGATIVE when it has none."""
     need_linux()
-    with ThreadPoolExecutor(1) as tracing:
-        traced = tracing.submit(trace_network, pid, seconds) if trace else None
-        use = look_at_network(pid, seconds, progress=progress(lambda passed: f"looking at the network, {passed:.0f} of {seconds:g} s"))
-        calls = traced.result() if traced else Trace(0)
-    end_progress()
+    say = progress(lambda passed: f"looking at the network, {passed:.0f} of {seconds:g} s")
+    try:
+        with Tracing(pid, seconds) if trace else contextlib.nullcontext() as tracing:
+            use = look_at_network(pid, seconds, progress=say)
+    finally:
+        end_progress()
+    calls = tracing.seen if tracing else Trace(0)
     readings = [*calls.readings, *read_network(use)]
     if as_json:
         print_json({**use.to_json(), "traced_calls": calls.calls if trace else None, "note": calls.note, "readings": [one.to_json() for one in readings]})

@@ -144,9 +144,10 @@ class Family:
             out, err = process.communicate(timeout=timeout)
             return subprocess.CompletedProcess(list(command), process.returncode, out, err)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
             return None
         finally:
+            if process.returncode is None:  # too slow, or kb is being interrupted
+                process.kill()
+                process.communicate()
             with self._lock:
                 self._helpers.discard(process.pid)

@@ -49,45 +49,67 @@ class Trace:
     note: str = ""
 
 
-def trace_network(pid: int, seconds: float) -> Trace:
-    """Follow the network calls of a process for `seconds`; nothing is left stopped. Never raises for a missing permission."""
-    program = shutil.which("strace")
-    if program is None:
-        return Trace(0, note="network calls are not traced: strace is not installed")
-    with tempfile.TemporaryDirectory(prefix="kb-trace-") as folder:
-        log = Path(folder) / "calls"
-        stopped = _state(pid) in "Tt"
-        command = [program, "-f", "-qq", "-e", "trace=%network", "-e", "signal=none", "-o", str(log), "-p", str(pid)]
-        complaint = _run(command, seconds)
-        if not stopped and _state(pid) == "T":
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGCONT)
-        text = log.read_text(errors="replace") if log.exists() else ""
-    if complaint and not text:
-        return Trace(0, note=f"network calls are not traced: {complaint}")
-    lines = text.splitlines()
-    return Trace(len(lines), tuple(read_calls(lines)))
+class Tracing:
+    """Follows the network calls of a process while the `with` block runs; what was seen is in `seen` afterwards.
 
+    A missing strace or permission is a note, never an error. Nothing is left stopped or running, also when kb itself is killed: strace
+    then ends when `seconds` are over.
+    """
 
-def _run(command: Sequence[str], seconds: float) -> str:
-    """Run strace for a while and end it; returns what it complained about."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
-    try:
-        _, told = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        told = b""
-    finally:
+    def __init__(self, pid: int, seconds: float):
+        self.seen = Trace(0)
+        self._pid, self._seconds = pid, seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Tracing:
+        program, timeout = shutil.which("strace"), shutil.which("timeout")
+        if program is None or timeout is None:
+            self.seen = Trace(0, note=f"network calls are not traced: {'strace' if program is None else 'timeout'} is not installed")
+            return self
+        self._folder = tempfile.TemporaryDirectory(prefix="kb-trace-")
+        self._stopped = _state(self._pid) in "Tt"
+        bound = [timeout, "--signal=INT", f"{self._seconds + LET_GO_WITHIN:g}"]
+        options = ["-f", "-qq", "-e", "trace=%network", "-e", "signal=none", "-o", str(self._file("calls")), "-p", str(self._pid)]
+        with open(self._file("complaints"), "wb") as complaints:
+            self._process = subprocess.Popen(
+                [*bound, program, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
+            )
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._process is None:
+            return
+        try:
+            self._let_go(self._process)
+            if not self._stopped and _state(self._pid) == "T":
+                with contextlib.suppress(OSError):
+                    os.kill(self._pid, signal.SIGCONT)
+            self.seen = self._read()
+        finally:
+            self._folder.cleanup()
+
+    def _file(self, name: str) -> Path:
+        return Path(self._folder.name) / name
+
+    def _let_go(self, process: subprocess.Popen[bytes]) -> None:
+        """An interrupt, on which strace detaches; `timeout` hands it on."""
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-            try:
-                process.communicate(timeout=LET_GO_WITHIN)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-    text = told.decode("utf-8", "replace").strip()
-    if "not permitted" in text:
-        return "strace may not look at it: that needs root, or `sysctl kernel.yama.ptrace_scope=0`"
-    return text.splitlines()[-1][:160] if text else ""
+        try:
+            process.wait(LET_GO_WITHIN)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _read(self) -> Trace:
+        calls = self._file("calls")
+        lines = calls.read_text(errors="replace").splitlines() if calls.exists() else []
+        complaint = self._file("complaints").read_text(errors="replace").strip()
+        if lines or not complaint:
+            return Trace(len(lines), tuple(read_calls(lines)))
+        if "not permitted" in complaint:
+            complaint = "strace may not look at it: that needs root, or `sysctl kernel.yama.ptrace_scope=0`"
+        return Trace(0, note=f"network calls are not traced: {complaint.splitlines()[-1][:160]}")
 
 
 def _state(pid: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from kbtool.supervision.loader_reading import best_run, read_timing
 from kbtool.supervision.loader_timing import Facts, LoaderTiming, Run, Samples
 from tests.conftest import Kb
-from tests.supervision.probing import kinds
+from tests.supervision.probing import kinds, started_here
 
 LOADERS = """
 import os
@@ -80,24 +79,11 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def survivors() -> list[str]:
-    """Processes that still run the trial."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            words = Path(f"/proc/{name}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"loader_trial.py" in words and os.environ["XDG_STATE_HOME"].encode() in Path(f"/proc/{name}/environ").read_bytes():
-            found.append(name)
-    return found
-
-
 def probe(kb: Kb, project: Path, target: str, *options: str, code: int = 0) -> dict[str, Any]:
     """What `kb probe loader --json` says, run in the project's folder with the tests' own python."""
     done = kb("probe", "loader", target, "--json", *options, cwd=project, env={"KB_PYTHON": sys.executable})
     assert (done.returncode, done.stderr) == (code, "")
-    assert survivors() == []
+    assert [line for line in started_here() if "loader_trial.py" in line] == []
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 

@@ -12,7 +12,7 @@ import pytest
 from kbtool.errors import KbError
 from kbtool.supervision.network import look_at_network
 from kbtool.supervision.network_reading import read_network
-from kbtool.supervision.network_trace import failed_calls, read_calls, trace_network
+from kbtool.supervision.network_trace import Tracing, failed_calls, read_calls
 from tests.conftest import Kb
 from tests.supervision.probing import kinds, program, states_below
 
@@ -159,7 +159,10 @@ def test_without_strace_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> 
     """A missing strace is told and is no error."""
     monkeypatch.setenv("PATH", "/nonexistent")
 
-    assert trace_network(os.getpid(), 0.1).note == "network calls are not traced: strace is not installed"
+    with Tracing(os.getpid(), 0.1) as tracing:
+        pass
+
+    assert tracing.seen.note == "network calls are not traced: strace is not installed"
 
 
 CALLS = """\
