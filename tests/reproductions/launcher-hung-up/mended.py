@@ -5,7 +5,7 @@ import sys
 import time
 
 if "RANK" not in os.environ:
-    os.execvp("nohup", ["nohup", sys.executable, "-m", "torch.distributed.run", "--signals-to-handle", "SIGTERM,SIGINT,SIGQUIT", "--nproc-per-node", "1", "--master-port", "18482", __file__])
+    os.execvp("nohup", ["nohup", sys.executable, "-m", "torch.distributed.run", "--signals-to-handle", "SIGTERM,SIGINT,SIGQUIT", "--nproc-per-node", "1", "--standalone", __file__])
 os.kill(os.getppid(), signal.SIGHUP)
 time.sleep(1)
 print("trained to the end")
