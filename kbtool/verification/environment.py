@@ -97,14 +97,14 @@ def fingerprint(
         return Fingerprint(remembered["facts"], remembered["unknown"], surroundings.via)
     facts, unknown = _ask(surroundings, asked, deep)
     if facts:
-        _remember(key, {"facts": facts, "unknown": unknown})
+        _remember(key, {"facts": facts, "unknown": unknown, "via": surroundings.via})
     return Fingerprint(facts, unknown, surroundings.via)
 
 
 def remembered_fingerprint() -> Fingerprint | None:
-    """The newest fingerprint in the cache, whatever its age: for what `kb match` shows without starting anything."""
-    stored = _stored()
-    newest = max(stored.values(), key=lambda item: float(item["when"]), default=None)
+    """This machine's newest fingerprint in the cache, whatever its age: for what `kb match` shows without starting anything."""
+    own = [item for item in _stored().values() if not item.get("via")]
+    newest = max(own, key=lambda item: float(item["when"]), default=None)
     return Fingerprint(newest["facts"], newest["unknown"]) if newest else None
 
 

@@ -181,6 +181,7 @@ def test_the_probe_is_asked_through_the_prefix(tools: Path) -> None:
 
     assert here.fact("variables", "OMP_NUM_THREADS") == "77"
     assert here.short().endswith("via elsewhere")
+    assert remembered_fingerprint() is None, "what is true elsewhere is not what match shows of this machine"
 
 
 def test_an_unreachable_place_is_unknown(tools: Path) -> None:
