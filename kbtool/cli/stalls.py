@@ -22,6 +22,8 @@ MEANINGS = {
 
 SHOWN_FRAMES = 6
 SHOWN_GROUPS = 3
+SHOWN_FROM = 0.45
+"""Probability from which an entry is named beside a stall: stacks of waiting threads have much in common."""
 
 
 def stall_lines(stall: Stall, place: Path | None, *, stacks: bool) -> list[str]:
@@ -45,13 +47,13 @@ def _stack(group: StackGroup, depth: int | None) -> list[str]:
 
 
 def _known(stall: Stall) -> list[str]:
-    """The best entries in two lines each."""
+    """The best entry in three lines, when it is likely enough."""
     if stall.answer is None:
         return []
     lines = []
-    for match in stall.answer.matches[:2]:
+    likely = [match for match in stall.answer.matches[:1] if match.score >= SHOWN_FROM]
+    for match in likely:
         lines.append(f"    known: {safe_line(match.title)} ({match.id}, {match.confidence.value} {match.score:.0%})")
         lines.append(f"           {safe_line(first_sentence(match.root_cause))}")
-    if stall.answer.matches:
-        lines.append(f"    next: kb show {stall.answer.matches[0].id}, kb verify {stall.answer.matches[0].id}")
+        lines.append(f"    next: kb show {match.id}, kb verify {match.id}")
     return lines

@@ -21,6 +21,7 @@ from kbtool.supervision.verdict import StallClass
 from kbtool.supervision.waits import Wait, wait_of
 
 SUSPECTS = 5
+LAST_LINES, LAST_BYTES = 8, 4096
 PROCESSES_LOOKED_AT = 32
 """Stacks are taken of at most so many processes; a job of more is told by these."""
 
@@ -57,14 +58,19 @@ def investigate(scene: Scene, seconds: float, kind: StallClass | None) -> Stall 
     importing = _importing(scene, pids)
     suspects = tuple(_suspects(scene, importing)[:SUSPECTS])
     evidence = _evidence(scene, seconds, waits, groups, kind, importing, suspects)
-    stall = Stall(kind, seconds, evidence, tuple(groups), importing, suspects, _notes(seen))
-    return replace(stall, answer=explain(stall.text()))
+    stall = Stall(kind, seconds, evidence, tuple(groups), importing, suspects, _notes(seen), _last_lines(scene.output))
+    return replace(stall, answer=explain(stall.question()))
 
 
 def _parent_of(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(read_stat(f"/proc/{pid}/stat")[1][1])
     return None
+
+
+def _last_lines(output: Output) -> tuple[str, ...]:
+    text = output.kept()[-LAST_BYTES:].decode("utf-8", "replace")
+    return tuple(line for line in text.splitlines() if line.strip())[-LAST_LINES:]
 
 
 def _waits_for_person(wait: Wait) -> bool:

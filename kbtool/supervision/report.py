@@ -36,16 +36,26 @@ class Stall:
     suspects: tuple[Failure, ...] = ()
     """Exceptions that imports raised before it, the newest first."""
     notes: tuple[str, ...] = ()
+    last_output: tuple[str, ...] = ()
+    """The last lines that the job printed: a prompt that waits, a phase that was announced."""
     answer: Answer | None = None
 
+    def question(self) -> str:
+        """What the base is asked: exceptions, stacks as faulthandler writes them, and the last output; kb's own words would only blur it."""
+        lines = [f"{failure.type}: {failure.text}" for failure in self.suspects]
+        for group in self.groups:
+            lines += ["Thread 0x0000000000000000 (most recent call first):", *_frame_lines(group)]
+        return "\n".join([*lines, *self.last_output]) + "\n"
+
     def text(self) -> str:
-        """The verdict, its evidence and the stacks as text: what is matched against the base and kept in the run's folder."""
+        """The verdict, its evidence and the stacks as text, kept in the run's folder."""
         lines = [f"kb: stalled ({self.kind.value}) for {self.seconds:.0f} s", *self.evidence, *self.notes]
         for failure in self.suspects:
             lines.append(f"{failure.type}: {failure.text}")
         for group in self.groups:
-            lines += ["", f"{who(group)} (most recent call first):"]
-            lines += [f'  File "{frame.file}", line {frame.line} in {frame.function}' for frame in group.frames]
+            lines += ["", f"{who(group)} (most recent call first):", *_frame_lines(group)]
+        if self.last_output:
+            lines += ["", "last output:", *self.last_output]
         return "\n".join(lines) + "\n"
 
     def headline(self) -> str:
@@ -85,6 +95,10 @@ class Report:
             "ending": list(self.ending),
             "matches": _matches(self.answer),
         }
+
+
+def _frame_lines(group: StackGroup) -> list[str]:
+    return [f'  File "{frame.file}", line {frame.line} in {frame.function}' for frame in group.frames]
 
 
 def who(group: StackGroup) -> str:
