@@ -11,16 +11,21 @@ from kbtool.supervision import verdict
 from kbtool.supervision.explain import explain
 from kbtool.supervision.family import Family
 from kbtool.supervision.heartbeat import Heartbeat
+from kbtool.supervision.holders import socket_inodes
 from kbtool.supervision.output import Output
 from kbtool.supervision.processes import command_line, read_stat
 from kbtool.supervision.report import Stall, who
 from kbtool.supervision.signs import Signs
+from kbtool.supervision.sockets import tcp_sockets
 from kbtool.supervision.stacks import Capture, StackGroup, capture, group, telling_frame
 from kbtool.supervision.startup_record import Failure, Importing, ProcessRecord, StartupRecords
 from kbtool.supervision.verdict import StallClass
 from kbtool.supervision.waits import Wait, wait_of
 
 SUSPECTS = 5
+_SERVING = ("events", "requests")
+"""What the main thread of an idle server waits for."""
+
 LAST_LINES, LAST_BYTES = 8, 4096
 PROCESSES_LOOKED_AT = 32
 """Stacks are taken of at most so many processes; a job of more is told by these."""
@@ -43,7 +48,7 @@ class Scene:
 
 
 def investigate(scene: Scene, seconds: float, kind: StallClass | None) -> Stall | None:
-    """The stall as it is told; None when the job just waits for a person at kb's own terminal.
+    """The stall as it is told; None when the job waits for a person at kb's own terminal, or is a server that nobody asks anything.
 
     `kind` is given where the watch has decided it already (spinning); otherwise stacks and waits say it.
     """
@@ -55,6 +60,8 @@ def investigate(scene: Scene, seconds: float, kind: StallClass | None) -> Stall 
     parents = {parent for pid in pids if (parent := _parent_of(pid)) in pids}
     groups = group(seen.stacks, {pid: record.rank for pid, record in scene.by_pid.items()}, parents, verdict.in_collective)
     kind = kind or verdict.classify_still(verdict.Scene(seen.stacks, tuple(groups), waits))
+    if kind is StallClass.WAITING and any(wait.kind in _SERVING and _listens(pid) for pid, wait in waits.items()):
+        return None
     importing = _importing(scene, pids)
     suspects = tuple(_suspects(scene, importing)[:SUSPECTS])
     evidence = _evidence(scene, seconds, waits, groups, kind, importing, suspects)
@@ -66,6 +73,11 @@ def _parent_of(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(read_stat(f"/proc/{pid}/stat")[1][1])
     return None
+
+
+def _listens(pid: int) -> bool:
+    own = socket_inodes(pid)
+    return any(socket.state == "LISTEN" and socket.inode in own for socket in tcp_sockets(pid))
 
 
 def _last_lines(output: Output) -> tuple[str, ...]:

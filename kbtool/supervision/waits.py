@@ -53,7 +53,7 @@ class Wait:
     """What one thread waits for."""
 
     kind: str
-    """``lock``, ``file lock``, ``child``, ``sleep``, ``stdin``, ``pipe``, ``network``, ``disk``, ``events``, ``signal``, ``stopped``, ``running`` or ``unknown``."""
+    """``lock``, ``file lock``, ``child``, ``sleep``, ``stdin``, ``pipe``, ``network``, ``requests`` (of a listening socket), ``disk``, ``events``, ``signal``, ``stopped``, ``running`` or ``unknown``."""
     words: str
     path: str | None = None
 
@@ -112,7 +112,8 @@ def _explain_descriptor(pid: int, name: str, descriptor: int) -> Wait:
     if target.startswith("socket:"):
         from kbtool.supervision.sockets import peer_of
 
-        return Wait("network", f"the network: {name} on {peer_of(pid, target)}", target)
+        peer = peer_of(pid, target)
+        return Wait("requests" if peer.startswith("listening") else "network", f"the network: {name} on {peer}", target)
     if descriptor == 0 and name in ("read", "poll"):
         return Wait("stdin", f"its standard input ({_plain(target)})", target)
     if target.startswith(("pipe:", "anon_inode")):

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from kbtool.settings import shipped_entries
+
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kb run needs Linux"),
     pytest.mark.xdist_group("hangs"),
@@ -39,15 +41,17 @@ class Hang:
     needs: str = ""
     ends: bool = True
     """False for a class that kb never kills."""
+    entry: str = ""
+    """The shipped entry that explains it."""
 
 
 HANGS = (
-    Hang("import_waits/start.py", "waiting", ("studio.settings", "STUDIO_MODEL_STORE", "import of `studio`", "studio/__init__.py")),
+    Hang("import_waits/start.py", "waiting", ("studio.settings", "STUDIO_MODEL_STORE", "import of `studio`", "studio/__init__.py"), entry="import-waits-for-unset-variable"),
     Hang("two_locks.py", "waiting", ("take", "lock")),
-    Hang("lock_inherited_by_fork.py", "waiting", ("write_log_in_child", "a child process")),
-    Hang("queue_joined_before_drained.py", "waiting", ("_finalize_join", "_feed", "a child process")),
+    Hang("lock_inherited_by_fork.py", "waiting", ("write_log_in_child", "a child process"), entry="lock-inherited-by-fork"),
+    Hang("queue_joined_before_drained.py", "waiting", ("_finalize_join", "_feed", "a child process"), entry="process-joined-before-queue-drained"),
     Hang("flock_held_by_another.py", "lock", ("build_cache", "cache.lock", "held by PID")),
-    Hang("filelock_held_by_another.py", "lock", ("download_model", "acquire"), needs="filelock"),
+    Hang("filelock_held_by_another.py", "lock", ("download_model", "acquire"), needs="filelock", entry="file-lock-held-by-another-process"),
     Hang("server_never_answers.py", "waiting", ("ask_for_weights", "the network", "ESTABLISHED")),
     Hang("prompt_in_a_batch_job.py", "waiting", ("confirm_overwrite", "standard input")),
     Hang("spinning.py", "spinning", ("wait_for_worker",), ends=False),
@@ -56,10 +60,10 @@ HANGS = (
     Hang("fifo_without_a_writer.py", "waiting", ("open_samples", "a file to be opened")),
     Hang("future_never_done.py", "waiting", ("collect_results", "preprocess")),
     Hang("asyncio_future_never_set.py", "waiting", ("asyncio_future_never_set.py", "events")),
-    Hang("pipe_full.py", "waiting", ("run_tokenizer", "a pipe (write")),
+    Hang("pipe_full.py", "waiting", ("run_tokenizer", "a pipe (write"), entry="subprocess-pipe-not-read"),
     Hang("polls_for_a_file.py", "waiting", ("wait_for_checkpoint", "its own timer")),
     Hang("barrier_of_processes.py", "waiting", ("worker", "a child process")),
-    Hang("rank_skips_a_collective.py", "collective", ("save_only_here", "rank 1", "all_reduce"), needs="torch"),
+    Hang("rank_skips_a_collective.py", "collective", ("save_only_here", "rank 1", "all_reduce"), needs="torch", entry="rank-skips-collective"),
     Hang("rendezvous_without_the_others.py", "collective", ("join_the_group",), needs="torch"),
     Hang("loader_delivers_nothing.py", "loader", ("first_batch", "__getitem__"), needs="torch"),
 )
@@ -80,6 +84,11 @@ ALIVE = (
     "threads_compute.py",
     "shell_pipeline.sh",
     "ranks_train_slowly.py",
+    "idle_server.py",
+    "asyncio_heartbeat.py",
+    "python_child_computes.py",
+    "reads_a_big_dataset.py",
+    "dots_without_a_line_end.py",
 )
 
 Result = tuple["subprocess.CompletedProcess[str]", dict[str, Any]]
@@ -154,6 +163,15 @@ def test_hang_is_declared_and_named(hang: Hang, results) -> None:
     assert stall["seconds"] <= LIMIT + 10
     assert ended.returncode == (124 if hang.ends else -15), ended.stderr
     assert f"stalled ({hang.kind})" in ended.stderr
+
+
+@pytest.mark.parametrize("hang", [hang for hang in HANGS if hang.entry], ids=lambda hang: hang.entry)
+def test_shipped_entry_comes_first(hang: Hang, results) -> None:
+    """Where a shipped entry knows this kind of hang, it is the first match of the stall."""
+    if not (shipped_entries() / "hang" / f"{hang.entry}.md").exists():
+        pytest.skip("no such entry is shipped")
+    _, report = _result(results, hang.program)
+    assert [match["id"] for match in report["stalls"][0]["matches"]][:1] == [hang.entry]
 
 
 @pytest.mark.parametrize("program", ALIVE)
