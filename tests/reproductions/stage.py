@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -116,7 +117,7 @@ def stage(folder: Path, mode: str) -> Iterator[Stage]:
 
 
 def needs(folder: Path) -> list[str]:
-    """The words of the reproduction's ``needs`` file: `module:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `slow`, `cold`."""
+    """The words of the reproduction's ``needs`` file: `module:NAME`, `dist:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `slow`, `cold`."""
     path = folder / "needs"
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
@@ -129,6 +130,8 @@ def unmet(folder: Path) -> str | None:
             return f"needs the module {name}"
         if kind == "command" and shutil.which(name) is None:
             return f"needs the command {name}"
+        if kind == "dist" and not _is_installed(name):
+            return f"needs the distribution {name}"
         if kind == "absent" and importlib.util.find_spec(name) is not None:
             return f"needs the module {name} to be absent"
         if kind == "cgroup" and not _may_limit_memory():
@@ -140,6 +143,14 @@ def unmet(folder: Path) -> str | None:
         if kind == "mount" and not _may_mount():
             return "needs the right to mount in a namespace of its own (unshare -m)"
     return None
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _may_mount() -> bool:

@@ -1,0 +1,3 @@
+shift
+export SITE="$PWD/packages"
+exec "$@"
