@@ -1,0 +1,23 @@
+"""The parent has computed on two OpenMP threads; the forked child waits for threads that were not forked with it."""
+
+import faulthandler
+import multiprocessing
+
+import torch
+from torch import nn
+
+torch.set_num_threads(2)
+model, batch = nn.Linear(1000, 1000), torch.zeros(1000, 1000)
+
+
+def work() -> None:
+    faulthandler.dump_traceback_later(8, exit=True)
+    print("child:", model(batch).shape)
+
+
+if __name__ == "__main__":
+    print("parent:", model(batch).shape)
+    child = multiprocessing.get_context("fork").Process(target=work)
+    child.start()
+    child.join()
+    print("child ended with", child.exitcode)
