@@ -1,0 +1,3 @@
+mode=$1; shift
+[ "$mode" = mended ] || unset PYTHONUNBUFFERED
+exec "$@"
