@@ -1,0 +1,10 @@
+"""The child's output goes into a pipe that nobody reads while the parent waits for its end."""
+
+import faulthandler
+import subprocess
+import sys
+
+faulthandler.dump_traceback_later(4, exit=True)
+child = subprocess.Popen([sys.executable, "-c", "print('x' * 200_000)"], stdout=subprocess.PIPE)
+child.wait()
+print(len(child.stdout.read()))
