@@ -1,0 +1,22 @@
+"""The same five samples; the sampler repeats one, so that every rank has as many."""
+
+import os
+import subprocess
+import sys
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+if "RANK" not in os.environ:  # started by hand: let torchrun start two of it
+    raise SystemExit(subprocess.call([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", __file__]))
+
+dist.init_process_group("gloo")
+samples = TensorDataset(torch.randn(5, 4))
+model = DistributedDataParallel(nn.Linear(4, 1))
+for (batch,) in DataLoader(samples, sampler=DistributedSampler(samples)):
+    model(batch).sum().backward()
+print("done")
+dist.destroy_process_group()
