@@ -4,4 +4,4 @@ import numpy
 import torch
 
 predictions = torch.tensor([0.2, 0.9], device="cuda")
-print(numpy.round(predictions))
+print(numpy.asarray(predictions).round())

@@ -9,7 +9,7 @@ def allow(gib: float) -> None:
     torch.cuda.set_per_process_memory_fraction(gib * 2**30 / torch.cuda.get_device_properties(0).total_memory)
 
 
-allow(1.1)
+allow(0.9)
 model = nn.Linear(8192, 8192, bias=False, device="cuda")  # 256 MiB, and as much for the gradient
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 model(torch.randn(16, 8192, device="cuda")).mean().backward()
