@@ -11,8 +11,10 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
 
-if "RANK" not in os.environ:  # started by hand: let torchrun start two of it
-    raise SystemExit(subprocess.call([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", __file__]))
+if "RANK" not in os.environ:  # started by hand: start two ranks of it
+    job = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "18497"}
+    ranks = [subprocess.Popen([sys.executable, __file__], env={**os.environ, **job, "RANK": str(rank)}) for rank in range(2)]
+    raise SystemExit(max(rank.wait() for rank in ranks))
 
 dist.init_process_group("gloo")
 samples = torch.randn(5, 4)[dist.get_rank() :: dist.get_world_size()]

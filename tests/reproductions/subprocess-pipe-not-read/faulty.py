@@ -2,9 +2,8 @@
 
 import faulthandler
 import subprocess
-import sys
 
 faulthandler.dump_traceback_later(4, exit=True)
-child = subprocess.Popen([sys.executable, "-c", "print('x' * 200_000)"], stdout=subprocess.PIPE)
+child = subprocess.Popen(["sh", "-c", "yes | head -c 200000"], stdout=subprocess.PIPE)
 child.wait()
 print(len(child.stdout.read()))
