@@ -91,7 +91,7 @@ def frame_text(line: ReportLine | str) -> str:
 
 def line_text(line: ReportLine) -> str:
     """The part of a line that is compared."""
-    return frame_text(line) if line.kind is Kind.FRAME else line.text
+    return frame_text(line) if line.kind in (Kind.FRAME, Kind.PLACE) else line.text
 
 
 def exception_types(report: Report) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ MOST_LINES = 3000
 """Cleaned lines a report is made of."""
 MESSAGE_LINES = 14
 """Lines that may belong to one exception's message."""
+PLACES = 4
+"""Innermost frames of a dumped stack that say where its thread stands."""
 
 WEIGHTS: dict[Kind, float] = {
     Kind.BLANK: 0.0,
@@ -30,6 +32,7 @@ WEIGHTS: dict[Kind, float] = {
     Kind.FALLOUT: 0.1,
     Kind.WRAPPER: 0.3,
     Kind.FRAME: 0.3,
+    Kind.PLACE: 0.85,
     Kind.CODE: 0.05,
     Kind.EXCEPTION: 1.0,
     Kind.DETAIL: 0.85,
@@ -123,13 +126,17 @@ def _classify(lines: list[ReportLine]) -> list[ReportLine]:
     kinds: list[ReportLine] = []
     after_frame = False
     message_left = 0
+    places_left = 0
     for line in lines:
         text = signs.ADVICE_SENTENCE.sub(" ", line.text)
         kind = _kind(text, line.text, after_frame)
         if kind in (Kind.TEXT, Kind.SIGN, Kind.WARNING) and message_left > 0:
             kind = Kind.DETAIL
         message_left = MESSAGE_LINES if kind is Kind.EXCEPTION else message_left - 1 if kind is Kind.DETAIL else 0
-        after_frame = kind is Kind.FRAME
+        places_left = PLACES if signs.STACK_HEADER.search(text) else places_left - 1 if kind is Kind.FRAME else 0
+        if kind is Kind.FRAME and places_left >= 0:
+            kind = Kind.PLACE
+        after_frame = kind in (Kind.FRAME, Kind.PLACE)
         kinds.append(replace(line, text=text.strip() if kind is not Kind.CODE else text, kind=kind))
     return _mended(kinds)
 
@@ -138,7 +145,7 @@ def _kind(text: str, original: str, after_frame: bool) -> Kind:
     bare = text.strip(" \t│┃|╭╮╰╯─━═=*-_.")
     if not bare:
         return Kind.BLANK if not original.strip() or text == original else Kind.ADVICE
-    if signs.TRACEBACK_LINE.match(text):
+    if signs.TRACEBACK_LINE.match(text) or signs.STACK_HEADER.search(text):
         return Kind.TRACEBACK
     if signs.CHAIN_DIRECT.search(text) or signs.CHAIN_HANDLING.search(text):
         return Kind.CHAIN
@@ -185,7 +192,7 @@ def _primary(lines: list[ReportLine]) -> tuple[int, ...]:
     heads = [at for at, line in enumerate(lines) if line.kind is Kind.EXCEPTION]
     if not heads:
         deadly = [at for at, line in enumerate(lines) if line.kind is Kind.FALLOUT and signs.DEADLY_EXIT.search(line.text)]
-        sign = [at for at, line in enumerate(lines) if line.kind is Kind.SIGN]
+        sign = [at for at, line in enumerate(lines) if line.kind in (Kind.SIGN, Kind.PLACE)]
         heads = sign[:1] or deadly[:1] or [at for at, line in enumerate(lines) if line.kind in (Kind.FALLOUT, Kind.WARNING, Kind.WRAPPER)][:1]
         return _with_message(lines, heads[0]) if heads else ()
     chain = _chain(lines, heads)
@@ -227,7 +234,7 @@ def _type_of(text: str) -> str:
 
 
 def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine]:
-    alone = not any(line.kind in (Kind.EXCEPTION, Kind.SIGN) for line in lines)
+    alone = not any(line.kind in (Kind.EXCEPTION, Kind.SIGN, Kind.PLACE) for line in lines)
     heads = [at for at, line in enumerate(lines) if line.kind is Kind.EXCEPTION]
     chain = set(_chain(lines, heads)) if heads else set()
     weighted = []

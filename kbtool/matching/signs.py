@@ -21,6 +21,8 @@ class Kind(Enum):
     TRACEBACK = "traceback"
     CHAIN = "chain"
     FRAME = "frame"
+    PLACE = "place"
+    """A frame where a thread of a silent process stands: in a dump of stacks it is the message."""
     CODE = "code"
     EXCEPTION = "exception"
     DETAIL = "detail"
@@ -110,6 +112,8 @@ NATIVE_ASSERTION = re.compile(r"\bAssertion\b.{1,200}\bfailed\b")
 """An assertion of a kernel or of C++ code, as CUDA, glibc and libraries print it."""
 
 TRACEBACK_LINE = re.compile(r"^\W{0,40}(?:Original )?(?:Python |C\+\+ )?Traceback(?: \(most recent call last\))?\W{0,100}$")
+STACK_HEADER = re.compile(r"^(?!.*Exception raised from)(?=.*(?:[Tt]hread|PID)).*\(most recent call first\):?\s*$")
+"""What faulthandler and `kb run` write above the stack of a thread; C++ exceptions carry such words too, and are none."""
 CHAIN_DIRECT = re.compile(r"The above exception was the direct cause of the following")
 CHAIN_HANDLING = re.compile(r"During handling of the above exception, another exception occurred")
 
