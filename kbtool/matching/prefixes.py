@@ -34,7 +34,7 @@ PREFIXES: tuple[Prefix, ...] = (
     _prefix("kubernetes", "CRI log format", _TIME + r" std(?:out|err) [FP] ?"),
     _prefix("loguru", "loguru default format", _TIME + r" \| [A-Z]+ +\| (?:[\w.<>]+:[\w.<>]+:\d+ - |std(?:err|out) \| )?"),
     _prefix("docker json", "docker compose logs -t", r"[\w.-]{1,60} +\| " + _TIME + " "),
-    _prefix("absl", "absl and glog: level, date, time, thread, file:line", r"[IWEFD]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S+[:\]])"),
+    _prefix("absl", "absl and glog: level, date, time, thread, file:line", r"[IWEFD]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S)"),
     _prefix("iso time", "many loggers", r"\[?" + _TIME + r"\]?(?: - |:? \|? ?|$)"),
     _prefix("slash time", "nginx, java, older loggers", r"\[?\d{2,4}/\d\d/\d\d[ -]\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
     _prefix("clock", "short loggers", r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
@@ -54,7 +54,8 @@ COMMON_SHARE = 0.5
 """Share of the lines that must carry a `common` prefix before it is believed."""
 MOST_LAYERS = 4
 
-_STARTS = "[(0123456789 EIWFD│┃|#>"
+BOX = "│┃|"
+"""The sides of a box around text."""
 _PLAIN = tuple(prefix for prefix in PREFIXES if not prefix.common)
 
 
@@ -80,9 +81,9 @@ def strip(line: str, prefixes: tuple[Prefix, ...] = _PLAIN) -> tuple[str, int | 
         found = next((match for match in (prefix.pattern.match(line) for prefix in prefixes) if match), None)
         if found is None:
             break
+        boxed = line[found.start()] in BOX
         if rank is None and "rank" in found.re.groupindex:
             rank = int(found["rank"])
         line = line[found.end() :]
-        if "box" not in found.re.pattern and line.endswith(("│", "┃")):
-            line = line.rstrip("│┃ ")
+        line = line.rstrip(BOX + " ") if boxed else line
     return line, rank

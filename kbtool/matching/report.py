@@ -200,7 +200,7 @@ def _primary(lines: list[ReportLine]) -> tuple[int, ...]:
     if len(chain) > 1 and _type_of(lines[chosen].text) in signs.DETAIL_TYPES:
         chosen = chain[-1]
     if signs.ECHO.search(lines[chosen].text):
-        chosen = next((at for at, line in enumerate(lines) if line.kind is Kind.SIGN and signs.NATIVE_ASSERTION.search(line.text)), chosen)
+        chosen = next((at for at, line in enumerate(lines) if line.kind in (Kind.SIGN, Kind.DETAIL) and signs.NATIVE_ASSERTION.search(line.text)), chosen)
     return _with_message(lines, chosen)
 
 
