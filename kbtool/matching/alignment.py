@@ -101,6 +101,7 @@ ABSENT: Mapping[str, float] = {
     "key_missing": 1.0,
     "key_extra_known": 1.0,
     "key_in_order": 0.0,
+    "key_reordered": 0.0,
     "key_worst": 1.0,
     "key_information": 0.0,
     "key_primary": 0.0,
@@ -120,10 +121,12 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     given = [token for token in place.tokens if CODE not in token and (token in place.fixed or token in weights)]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
     elsewhere = bool(query.report.chain) and place.index not in query.report.chain
+    in_order, present = _in_order(query, key, weights)
     return {
         "key_missing": sum(weights[token] for token in missing) / key.mass,
         "key_extra_known": sum(map(base.idf, known_extra)) / (sum(map(base.idf, given)) or 1.0),
-        "key_in_order": _in_order(query, key, weights),
+        "key_in_order": in_order,
+        "key_reordered": present - in_order,
         "key_worst": min(1.0, max((weights[token] for token in missing), default=0.0) / WORST),
         "key_information": math.log1p(sum(base.idf(token) for token in key.line.tokens if token in near)),
         "key_primary": float(place.index in query.report.primary),
@@ -132,13 +135,14 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     }
 
 
-def _in_order(query: Query, key: Place, weights: Mapping[str, float]) -> float:
-    """Share by weight of the line's words that the input has in the same order."""
+def _in_order(query: Query, key: Place, weights: Mapping[str, float]) -> tuple[float, float]:
+    """Shares by weight of the line's words that the input has in the same order, and at all."""
     total = sum(weights.get(word, 0.0) for word in key.line.words)
     if not total:
-        return 1.0
+        return 1.0, 1.0
     place, below = query.lines[key.position], _below(query, key.position)
     given = (place.words + below.words if below else place.words)[:WORDS_CAP]
     equal = (block for block in LCSseq.opcodes(key.line.words, given) if block.tag == "equal")
     kept = sum(weights.get(word, 0.0) for block in equal for word in key.line.words[block.src_start : block.src_end])
-    return kept / total
+    held = frozenset(given)
+    return kept / total, sum(weights.get(word, 0.0) for word in key.line.words if word in held) / total

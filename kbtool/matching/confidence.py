@@ -45,7 +45,7 @@ LEAD_CAP = 3.0
 class Calibration:
     """Coefficients of the logistic model of being right; `floor` and `strong` are probabilities."""
 
-    bias: float = -1.71
+    bias: float = -1.6
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "rating": 0.2,
@@ -53,12 +53,13 @@ class Calibration:
             "key_in_order": 0.73,
             "key_worst": -1.31,
             "key_fallout": -1.11,
+            "key_reordered": -3.0,
             "elsewhere_unexplained": -1.0,
             "lookalike": -4.0,
         }
     )
     floor: float = 0.02
-    strong: float = 0.87
+    strong: float = 0.875
 
     def probability(self, features: Mapping[str, float], rating: float, lead: float) -> float:
         """The probability of being right; `lead` is the rating minus that of the best other candidate."""

@@ -43,6 +43,7 @@ FEATURES: tuple[str, ...] = (
     "key_missing",
     "key_extra_known",
     "key_in_order",
+    "key_reordered",
     "key_worst",
     "key_information",
     "key_primary",

@@ -59,7 +59,7 @@ def test_a_prefixed_traceback_reads_like_a_bare_one(prefix: str) -> None:
     report = report_text("".join(prefix + line + "\n" for line in TRACEBACK.splitlines()))
 
     assert report.failure is not None
-    assert ("RuntimeError", 6, Phase.BACKWARD) == (report.failure.type, report.failure.line, report.failure.phase)
+    assert (report.failure.type, report.failure.line, report.failure.phase) == ("RuntimeError", 6, Phase.BACKWARD)
     assert report.failure.rank == (3 if "rank3" in prefix or prefix == "3: " else None)
 
 
@@ -146,7 +146,7 @@ def test_an_error_glued_to_a_progress_bar_is_seen() -> None:
     report = report_text(bar + "RuntimeError: boom\n")
 
     assert report.failure is not None
-    assert ("RuntimeError", "boom", 1) == (report.failure.type, report.failure.message, report.failure.line)
+    assert (report.failure.type, report.failure.message, report.failure.line) == ("RuntimeError", "boom", 1)
 
 
 def test_a_wrapped_name_is_mended() -> None:
