@@ -27,8 +27,8 @@ LEAK_FIT = 0.8
 LEAK_SHARE, LEAK_MIB, LEAK_RISES = 0.01, 64.0, 4
 """A leak gains at least this share of the memory, this many MiB, in so many rises."""
 
-ONE_RISE = 0.6
-"""A leak grows bit by bit: no single rise makes up more than this share of it."""
+ONE_RISE = 0.5
+"""A single rise that makes up more than this share of all growth is a step (a model is loaded): what comes after it may still leak."""
 
 THROTTLED_SHARE = 0.2
 HELD_SHARE = 0.02
@@ -85,9 +85,9 @@ def _leaks(timeline: Timeline, device: Device, memory: Series) -> Iterator[Readi
         series = timeline.memory_of(device.uuid, pid)
         if leaks(series, device.total or 0.0):
             named = True
-            yield _leak(timeline, device, f"PID {pid} ({one.name.rsplit('/', 1)[-1]})", series)
+            yield _leak(timeline, device, f"PID {pid} ({one.name.rsplit('/', 1)[-1]})", after_last_step(series))
     if not named and leaks(memory, device.total or 0.0):
-        yield _leak(timeline, device, "its memory", memory)
+        yield _leak(timeline, device, "its memory", after_last_step(memory))
 
 
 def _leak(timeline: Timeline, device: Device, who: str, series: Series) -> Reading:
@@ -102,13 +102,24 @@ def _leak(timeline: Timeline, device: Device, who: str, series: Series) -> Readi
 
 
 def leaks(series: Series, total: float) -> bool:
-    """True when memory grows steadily, bit by bit."""
-    if len(series) < LEAK_RISES + 1:
+    """True when memory grows steadily, bit by bit, once the last large step is over."""
+    steady = after_last_step(series)
+    if len(steady) < LEAK_RISES + 1:
         return False
-    trend = trend_of(series)
-    rises = [after - before for (_, before), (_, after) in zip(series, series[1:], strict=False) if after > before]
-    enough = trend.gain >= max(LEAK_SHARE * total, LEAK_MIB) and len(rises) >= LEAK_RISES
-    return enough and trend.fit >= LEAK_FIT and max(rises) <= ONE_RISE * trend.gain
+    trend = trend_of(steady)
+    rises = sum(after > before for (_, before), (_, after) in zip(steady, steady[1:], strict=False))
+    return trend.gain >= max(LEAK_SHARE * total, LEAK_MIB) and rises >= LEAK_RISES and trend.fit >= LEAK_FIT
+
+
+def after_last_step(series: Series) -> Series:
+    """The part of a series that no single rise dominates."""
+    while len(series) > 2:
+        rises = [after - before for (_, before), (_, after) in zip(series, series[1:], strict=False)]
+        largest = max(range(len(rises)), key=rises.__getitem__)
+        if rises[largest] <= ONE_RISE * max(series[-1][1] - series[0][1], 0.0) or rises[largest] <= 0:
+            return series
+        series = series[largest + 1 :]
+    return series
 
 
 def trend_of(series: Series) -> Trend:

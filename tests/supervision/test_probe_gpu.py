@@ -123,12 +123,13 @@ def test_a_cap_on_power_is_no_fault(replay: Replay) -> None:
 
 
 def test_a_saw_tooth_is_no_leak() -> None:
-    """Memory that grows and is given back, or takes one large step, is no leak; steady growth is."""
+    """Memory that grows and is given back, or takes one large step, is no leak; steady growth is, also after a step."""
     saw = [(float(at), 10000.0 + 800 * (at % 4)) for at in range(20)]
     step = [(float(at), 10000.0 if at < 10 else 30000.0) for at in range(20)]
     steady = [(float(at), 10000.0 + 90.0 * at) for at in range(20)]
+    loaded = [(0.0, 400.0), (1.0, 30000.0), *((float(at), 30000.0 + 90.0 * at) for at in range(2, 20))]
 
-    assert [leaks(series, 81920.0) for series in (saw, step, steady)] == [False, False, True]
+    assert [leaks(series, 81920.0) for series in (saw, step, steady, loaded)] == [False, False, True, True]
 
 
 def test_the_leak_names_its_process_and_its_slope_a_step(replay: Replay, tmp_path: Path) -> None:

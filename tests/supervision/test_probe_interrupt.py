@@ -17,9 +17,9 @@ BUSY = "print(flush=True)\nwhile True: sum(range(9999))"
 LOADER = "import time\ntime.sleep(600)\n"
 
 PROBES = {
-    "stack": (["stack", "PID", "--for", "50s"], "record --nonblocking"),
-    "net": (["net", "PID", "--for", "50s", "--trace"], "strace -f"),
-    "loader": (["loader", "slow_module:loader", "--timeout", "50s"], "loader_trial.py"),
+    "stack": (["stack", "PID", "--for", "500s"], "record --nonblocking"),
+    "net": (["net", "PID", "--for", "500s", "--trace"], "strace -f"),
+    "loader": (["loader", "slow_module:loader", "--timeout", "500s"], "loader_trial.py"),
 }
 """The probe, and a part of the command line of what it starts."""
 

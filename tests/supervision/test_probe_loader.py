@@ -75,6 +75,8 @@ def project(tmp_path: Path) -> Path:
     (folder / "loaders.py").write_text(LOADERS)
     (folder / "readings.py").write_text("from loaders import empty\n")
     (folder / "plain.py").write_text("nothing = 3\ndef needs_more(path): ...\n")
+    (folder / "looks_for_kb.py").write_text("import importlib.util\nassert importlib.util.find_spec('loader_reading') is None\nnothing = 3\n")
+    (folder / "endless.py").write_text("import time\ntime.sleep(600)\n")
     (folder / "broken.py").write_text("raise RuntimeError('no data folder')\n")
     return folder
 
@@ -153,6 +155,7 @@ def test_a_table_for_people(kb: Kb, project: Path) -> None:
     [
         ("plain:nope", "has no attribute 'nope'"),
         ("plain:nothing", "it is of type int: no torch DataLoader"),
+        ("looks_for_kb:nothing", "it is of type int"),
         ("plain:needs_more", "missing 1 required positional argument: 'path'"),
         ("broken:loader", "RuntimeError: no data folder"),
         ("nowhere:loader", "No module named 'nowhere'"),
@@ -166,6 +169,15 @@ def test_what_is_no_loader_is_an_error(target: str, said: str, kb: Kb, project: 
     assert done.returncode == 2
     assert said in done.stderr
     assert "hint: " in done.stderr
+
+
+def test_the_deadline_holds_while_importing(kb: Kb, project: Path) -> None:
+    """A module whose import never ends is given up at the deadline, with what to do; nothing is left running."""
+    done = kb("probe", "loader", "endless:loader", "--timeout", "2s", cwd=project, env={"KB_PYTHON": sys.executable}, timeout=60)
+
+    assert done.returncode == 2
+    assert "importing it did not end within" in done.stderr
+    assert [line for line in started_here() if "loader_trial.py" in line] == []
 
 
 @pytest.mark.parametrize("counts", ["a", "-1", "", "0,,1"])
@@ -214,6 +226,14 @@ READINGS: dict[str, LoaderTiming] = {
 def test_each_pattern_of_times_has_its_word(kind: str) -> None:
     """Figures as they are measured lead to the reading they stand for."""
     assert kind in kinds(read_timing(READINGS[kind]))
+
+
+def test_waiting_for_a_core_is_not_waiting_for_data() -> None:
+    """Samples that mostly queue for a busy CPU are CPU-bound, not I/O-bound."""
+    found = kinds(read_timing(READINGS["crowded"]))
+
+    assert "io-bound" not in found
+    assert "cpu-saturated" in found
 
 
 def test_a_healthy_loader_has_only_its_advice() -> None:
