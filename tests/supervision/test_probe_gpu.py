@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -264,3 +265,16 @@ def test_drawing() -> None:
     assert draw([0, 50, 100, 12.5], 100, 2) == ["  █ ", " ██▂"]
     assert squeeze([1, 2, 9, 3, 4, 5], 3) == [2, 9, 5]
     assert squeeze([1, 2], 3) == [1, 2]
+
+
+@pytest.mark.gpu
+def test_a_real_gpu() -> None:
+    """The driver of a real GPU understands both questions: utilisation and memory are told, within their limits."""
+    if shutil.which("nvidia-smi") is None:
+        pytest.skip("no GPU")
+    timeline = watch_gpus(2.0)
+    found = list(timeline.moments[-1].devices.values())
+
+    assert found
+    assert all(device.used is not None and device.total is not None and 0 <= device.used <= device.total for device in found)
+    assert read_timeline(timeline)

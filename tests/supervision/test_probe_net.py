@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 
 import pytest
 
@@ -14,6 +15,7 @@ from kbtool.supervision.network import look_at_network
 from kbtool.supervision.network_reading import read_network
 from kbtool.supervision.network_trace import Tracing, failed_calls, read_calls
 from tests.conftest import Kb
+from tests.supervision.conftest import on_terminal
 from tests.supervision.probing import kinds, program, states_below
 
 BUSY = """
@@ -98,6 +100,18 @@ def test_refused_connections_leave_a_count() -> None:
 
     assert use.failed_attempts >= 1
     assert "refused" in kinds(read_network(use))
+
+
+def test_progress_is_shown_on_a_terminal_only(kb: Kb) -> None:
+    """On a terminal a line says how far the look is and is wiped at the end; in a pipe stderr stays empty."""
+    with program(CHILD_LISTENS) as (pid, port):
+        command = [sys.executable, "-m", "kbtool", "probe", "net", str(pid), "--for", "500ms"]
+        shown = on_terminal(command, os.environ).output
+        piped = kb("probe", "net", str(pid), "--for", "500ms")
+
+    assert b"kb: looking at the network, 0 of 0.5 s" in shown
+    assert f"0.0.0.0:{port}".encode() in shown.rpartition(b"\x1b[K")[2]
+    assert piped.stderr == ""
 
 
 def test_children_are_looked_at_too() -> None:
