@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -53,7 +54,6 @@ class Stage:
         return kept | {
             "VIRTUAL_ENV": sys.prefix,  # activated, as a person would: kb takes its python from PATH then
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
-            "VIRTUAL_ENV": sys.prefix,  # an activated environment: kb then takes its python for the user's
             "HOME": str(self.job.parent),
             "XDG_STATE_HOME": str(self.job.parent / "state"),
             "LANG": "C.UTF-8",
@@ -117,7 +117,7 @@ def stage(folder: Path, mode: str) -> Iterator[Stage]:
 
 
 def needs(folder: Path) -> list[str]:
-    """The words of the reproduction's ``needs`` file: `module:NAME`, `dist:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `slow`, `cold`."""
+    """The words of the reproduction's ``needs`` file: `module:NAME`, `dist:NAME`, `absent:NAME`, `command:NAME`, `linux`, `mount`, `cgroup`, `cpubuild`, `slow`, `cold`."""
     path = folder / "needs"
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
@@ -136,6 +136,8 @@ def unmet(folder: Path) -> str | None:
             return f"needs the command {name}"
         if kind == "dist" and not _is_installed(name):
             return f"needs the distribution {name}"
+        if kind == "cpubuild" and not _is_cpu_build():
+            return "needs a torch that was built without CUDA"
         if kind == "absent" and importlib.util.find_spec(name) is not None:
             return f"needs the module {name} to be absent"
         if kind == "cgroup" and not _may_limit_memory():
@@ -155,6 +157,13 @@ def _is_installed(distribution: str) -> bool:
     except importlib.metadata.PackageNotFoundError:
         return False
     return True
+
+
+def _is_cpu_build() -> bool:
+    """Whether torch is here and was built without CUDA; read from its version file, because importing it takes seconds."""
+    spec = importlib.util.find_spec("torch")
+    version = Path(spec.origin).with_name("version.py") if spec and spec.origin else None
+    return version is not None and re.search(r"^cuda\b.*= None$", version.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def _may_mount() -> bool:
