@@ -65,12 +65,14 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="kb-watch", daemon=True)
         self._gpus: Callable[[], list[GpuSample]] = list
         self._gpu_used = False
+        self._stepped = False
+        self._phase = "start"
         self._declared: Stall | None = None
         self._spins: list[tuple[float, dict[tuple[int, str], tuple[Frame, ...]]]] = []
 
     def start(self) -> None:
         """Begin to look."""
-        self.started = time.monotonic()
+        self.started = self._phase_since = time.monotonic()
         self.signs = Signs(self.minimum, self.started)
         self._note("started")
         self._thread.start()
@@ -107,12 +109,20 @@ class Watch:
     def _read_output(self, now: float) -> None:
         for kind, detail in self.heartbeat.read(self.output.take_new(), now):
             if kind == "phase":
-                self._note("phase", detail)
+                self._enter(detail, now)
             else:
                 self._note(kind, detail)
                 self.events.remark(detail)
+        if "step" in self.heartbeat.values and not self._stepped:
+            self._stepped = True
+            self._note("first step")
         if self.output.first_at is not None and not any(moment.event == "first output" for moment in self.report.timeline[:8]):
             self._note("first output", at=self.output.first_at)
+
+    def _enter(self, phase: str, now: float) -> None:
+        """A phase begins: the timeline says how long the one before it took."""
+        self._note("phase", f"{phase}, after {now - self._phase_since:.1f} s of {self._phase}")
+        self._phase, self._phase_since = phase, now
 
     def _follow_gpu(self, gpus: list[GpuSample]) -> None:
         used = next((gpu for gpu in gpus if gpu.utilization > 0), None)

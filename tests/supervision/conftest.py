@@ -49,15 +49,28 @@ def kb_run(home: dict[str, str]) -> Callable[..., subprocess.CompletedProcess[by
     return call
 
 
-def on_terminal(command: Sequence[str], environment: Mapping[str, str], *, typed: Sequence[tuple[bytes, bytes]] = ()) -> Ended:
-    """Run `command` on a terminal of its own; `typed` are pairs: once the first was printed, the second is typed."""
+def on_terminal(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    typed: Sequence[tuple[bytes, bytes]] = (),
+    afterwards: tuple[float, bytes] | None = None,
+) -> Ended:
+    """Run `command` on a terminal of its own.
+
+    `typed` are pairs: once the first was printed, the second is typed. `afterwards` is typed after so many seconds.
+    """
     pid, master = pty.fork()
     if pid == 0:
         os.execvpe(command[0], list(command), dict(environment))
     printed = b""
     steps = list(typed)
-    deadline = time.monotonic() + DEADLINE
+    began = time.monotonic()
+    deadline = began + DEADLINE
     while time.monotonic() < deadline:
+        if afterwards is not None and time.monotonic() - began >= afterwards[0]:
+            os.write(master, afterwards[1])
+            afterwards = None
         if not select.select([master], [], [], 0.1)[0]:
             continue
         try:

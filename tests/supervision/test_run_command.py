@@ -7,13 +7,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from kbtool.supervision.family import descendants_of
 from tests.conftest import build_base
 
-from .conftest import KB, on_terminal
+from .conftest import KB, on_terminal, wait_until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kb run needs Linux")
 
@@ -61,6 +63,38 @@ def test_failure_that_nobody_knows_and_no_failure_at_all(kb_run, known) -> None:
     """An exit code without any sign of a failure, such as grep's 1, is not commented on."""
     ended = kb_run(["sh", "-c", "exit 1"], env=known)
     assert (ended.returncode, ended.stderr) == (1, b"")
+
+
+def test_timeline_knows_phases_and_the_first_step(kb_run, tmp_path: Path) -> None:
+    """Loading, the first step, evaluation: each has its moment, and a phase says how long the one before it took."""
+    code = "for line in ('Loading checkpoint shards', 'step 1 loss 0.5', 'Running Evaluation'): print(line, flush=True)"
+    report = tmp_path / "report.json"
+    kb_run([sys.executable, "-c", code], "--json-report", str(report))
+    told = [(moment["event"], moment["detail"].split(",")[0]) for moment in json.loads(report.read_text())["timeline"]]
+    assert [one for one in told if one[0] == "phase"] == [("phase", "load"), ("phase", "train"), ("phase", "evaluation")]
+    assert "first step" in [event for event, _ in told]
+
+
+def test_nothing_is_left_stopped_after_a_dump(home, tmp_path: Path) -> None:
+    """A stall that is told with all stacks leaves the job as it was: no process of it is stopped, and it ends when asked."""
+    report = tmp_path / "report.json"
+    job = [sys.executable, "-c", "import time\ntime.sleep(1000)"]
+    command = [*KB, "run", "--stall", "1", "--on-stall", "dump", "--json-report", str(report), "--", *job]
+    process = subprocess.Popen(command, env=home, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_until(report.exists, "the stall")
+    states = {pid: Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] for pid in descendants_of(process.pid)}
+    process.terminate()
+    _, told = process.communicate(timeout=60)
+    assert states and set(states.values()) <= {"S", "R", "D"}
+    assert process.returncode == -signal.SIGTERM and b"<module> (<string>:2)" in told
+
+
+def test_waiting_for_a_person_at_the_terminal_is_no_stall(home) -> None:
+    """A job that reads from kb's own terminal waits for a person, however long that takes."""
+    job = [sys.executable, "-c", "import time\nprint('name?', input())\nprint('thanks')"]
+    began = time.monotonic()
+    ended = on_terminal([*KB, "run", "--stall", "1", "--", *job], home, afterwards=(4.0, b"ada\r"))
+    assert b"thanks" in ended.output and b"stalled" not in ended.output and time.monotonic() - began >= 4.0
 
 
 def test_interrupted_job_is_not_explained(known) -> None:
