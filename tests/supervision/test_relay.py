@@ -153,7 +153,7 @@ def test_job_that_does_not_exist(kb_run) -> None:
 def test_reader_that_goes_away_is_told_to_the_job(home) -> None:
     """`kb run -- yes | head -1` ends, because the job gets the closed pipe that it would have had."""
     pipe = subprocess.run(["sh", "-c", f"{sys.executable} -m kbtool run -- yes | head -1"], capture_output=True, env=home, timeout=60)
-    assert pipe.stdout == b"y\n"
+    assert (pipe.stdout, pipe.stderr) == (b"y\n", b"")
 
 
 def test_inherited_descriptors_stay(kb_run) -> None:
