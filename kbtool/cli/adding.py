@@ -177,7 +177,7 @@ def _tell_saved(desk: Desk, entry: Entry, saved: Saved, near: Sequence[Near], co
 def ask_for_parts(desk: Desk, parts: Parts, matched: int | None) -> None:
     """The prompts: what kb proposes can be taken by Enter, what it objects to is asked again. What was typed survives Ctrl-C."""
     try:
-        parts = _ask_symptom(parts)
+        parts = _ask_symptom(_without_secrets(desk, parts))
         if _is_another_wording(desk, parts):
             return
         parts = _ask_all(desk, parts)
@@ -194,6 +194,17 @@ def _keep(parts: Parts) -> None:
     if parts.symptom or parts.root_cause or parts.verify:
         path = keep_draft(template(parts), parts.id)
         tell(f"\nwhat you typed is kept in {path}", hint=f"`kb add --draft-file {path}` goes on with it")
+
+
+def _without_secrets(desk: Desk, parts: Parts) -> Parts:
+    """The parts as they would be saved, and a word on what was taken out, before the person goes on."""
+    if not desk.redacts:
+        return parts
+    parts, kinds, _ = adding.redacted(parts)
+    if kinds:
+        desk.replaced = tuple(kinds)
+        tell(f"taken out: {', '.join(kinds)}", hint="`--no-redact` keeps it")
+    return parts
 
 
 def _ask_symptom(parts: Parts) -> Parts:

@@ -8,6 +8,9 @@ from typing import Any
 from kbtool.journal.journal import Journal, now
 from kbtool.knowledge.redaction import redact
 
+CARRIED_DAYS = 1.0
+"""Days for which a triage is gone on with from another terminal."""
+
 
 def begin_triage(journal: Journal, state: str, *, base: str, terminal: str) -> int | None:
     """Open a triage; an older one of the same base and terminal is closed. Returns its number, None where nothing can be written."""
@@ -19,9 +22,15 @@ def begin_triage(journal: Journal, state: str, *, base: str, terminal: str) -> i
 
 
 def open_triage(journal: Journal, *, base: str, terminal: str) -> tuple[int, str, str] | None:
-    """Number, beginning (UTC) and state of the triage that is open; None where there is none."""
+    """Number, beginning (UTC) and state of the triage that is open; None where there is none.
+
+    This terminal's own, else the newest of the last day: a person who logs in again, or an agent whose every command has a terminal of
+    its own, goes on with the same one.
+    """
     row: tuple[int, str, str] | None = journal.connection.execute(
-        "select id, begun, state from triages where base = ? and terminal = ? and closed is null order by id desc limit 1", (base, terminal)
+        "select id, begun, state from triages where base = ? and closed is null and (terminal = ? or julianday('now') - julianday(begun) < ?)"
+        " order by terminal = ? desc, id desc limit 1",
+        (base, terminal, CARRIED_DAYS, terminal),
     ).fetchone()
     return row
 

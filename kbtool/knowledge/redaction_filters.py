@@ -125,12 +125,12 @@ def is_ipv4(found: re.Match[str]) -> bool:
 
 def is_ipv6(found: re.Match[str]) -> bool:
     """An IPv6 address with enough groups that it is no time, no C++ name and no PCI address."""
-    import ipaddress
-
     text = found.group()
-    groups = [group for group in text.split(":") if group]
     if text.count(":") < 3 and not text.casefold().startswith(("fe80:", "fd", "fc", "20")):
         return False
+    import ipaddress
+
+    groups = [group for group in text.split(":") if group]
     try:
         address = ipaddress.IPv6Address(text)
     except ValueError:

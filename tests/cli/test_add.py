@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -236,7 +235,8 @@ def test_a_person_may_add_a_wording_instead(base: Path, tmp_path: Path) -> None:
 def test_a_piped_log_leaves_the_terminal_for_answers(base: Path, tmp_path: Path) -> None:
     """`kb add < crash.log` reads the log from the pipe and asks the person at the terminal."""
     with terminal("add", "--root-cause", "The sensor sends eight rows.", cwd=tmp_path, entries=base, stdin=CRASH.encode()) as screen:
-        screen.expect("expected input of shape")
+        screen.expect("taken out: ip")
+        screen.expect("expected input of shape [8, 3] from host [hidden:ip]")
         screen.expect("Title")
         screen.interrupt(until="--draft-file")
         assert screen.end() == 130
@@ -345,13 +345,30 @@ def test_no_editor_is_a_clear_error(kb: Kb, base: Path) -> None:
     assert "export EDITOR=" in done.stderr
 
 
-def test_secrets_of_a_crash_reach_no_file(kb: Kb, base: Path, own_world: Path, make_entry: Callable[..., str]) -> None:
-    """A token in the log is in no entry, index, journal or draft."""
-    token = "hf_" + "Zk3" * 12
-    log = f"RuntimeError: 401 Unauthorized for token {token} of user carol@example.com\n"
-    kb("match", input=log, entries=base)
-    kb("add", "--root-cause", "The token had expired on Monday.", "--verify", "test -e /nowhere", "--confirms", "exit zero", "--domain", "data", entries=base)
+TOKEN = "hf_" + "Zk3" * 12
+
+PLANTED = (
+    f"RuntimeError: 401 Unauthorized for token {TOKEN} of user carol@example.com\n",
+    f"Traceback (most recent call last):\n  File \"/home/carol/a.py\", line 1, in <module>\n    login(\"{TOKEN}\")\nRuntimeError: login failed\n",
+    f"+ HF_TOKEN={TOKEN} python train.py\nRuntimeError: training failed\n",
+    f"RuntimeError: cannot clone https://carol:{TOKEN}@git.example.com/x\n",
+    f"RuntimeError: Authorization: Bearer {TOKEN} was refused\n",
+)
+
+
+@pytest.mark.parametrize("log", PLANTED, ids=["message", "traceback", "environment", "url", "header"])
+def test_secrets_of_a_crash_reach_no_file_and_no_output(kb: Kb, base: Path, own_world: Path, log: str) -> None:
+    """A token anywhere in the log is in no entry, index, journal, draft, nor in what an agent is told."""
+    said = [
+        kb("match", "--json", input=log, entries=base),
+        kb("add", "--json", "--root-cause", "It had expired on Monday.", "--verify", "test -e /nowhere", "--confirms", "exit zero", "--domain", "data", entries=base),
+        kb("triage", "--json", input=log, entries=base),
+        kb("review", "--report", entries=base),
+    ]
 
     files = [path for root in (base, own_world) for path in root.rglob("*") if path.is_file()]
+    assert said[1].returncode == 0, said[1].stderr
     assert len(list((base / "data").glob("*.md"))) == 3
-    assert not [path for path in files if token.encode() in path.read_bytes() or b"carol@" in path.read_bytes()]
+    for private in (TOKEN.encode(), b"carol"):
+        assert not [path for path in files if private in path.read_bytes()]
+        assert not [done.args for done in said if private in (done.stdout + done.stderr).encode()]

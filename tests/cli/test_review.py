@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kbtool.journal.journal import journal_path
 from tests.conftest import Kb, build_base
 from tests.knowledge.test_rewriting import HEAD, rows
 from tests.terminals import terminal
@@ -195,6 +197,9 @@ def test_merge_and_rename_take_the_history_along(kb: Kb, old: Path) -> None:
     assert "The bulb broke." in text
     answer = json.loads(kb("match", "--json", input="RuntimeError: another lamp at the front left corner is dark after the night drive over gravel\n", entries=old).stdout)
     assert [match["id"] for match in answer["matches"]][:1] == ["front-lamp"]
+    assert '"lamp-also-dark"' not in kb("tree", "--json", entries=old).stdout
+    with sqlite3.connect(journal_path()) as journal:
+        assert journal.execute("select entry, sum(first) from months group by 1").fetchall() == [("front-lamp", 2)]
     assert kb("lint", entries=old).returncode == 0
 
 

@@ -65,6 +65,18 @@ def test_verify_counts_as_a_hypothesis(kb: Kb, tmp_path: Path, make_entry: Calla
     assert [each["check"] for each in after["hypotheses"]] == ["kb verify fault-a", "kb verify fault-b"]  # type: ignore[attr-defined]
 
 
+def test_what_a_person_types_is_redacted_too(kb: Kb, base: Path, own_world: Path) -> None:
+    """Sentences and hypotheses are kept without secrets and still read back."""
+    state(kb, base, "--condition", "password=hunter2 or not", input=LOG)
+    after = state(kb, base, "--hypothesis", "bob@example.com changed it", "--check", "true")
+
+    assert after["hypotheses"][0]["text"] == "bob@example.com changed it"  # type: ignore[index]
+    again = state(kb, base)
+    assert again["hypotheses"][0]["text"] == "[hidden:email] changed it"  # type: ignore[index]
+    assert again["anchor"]["condition"] == "password=[hidden:password] or not"  # type: ignore[index]
+    assert not [path for path in own_world.rglob("*") if path.is_file() and (b"hunter2" in path.read_bytes() or b"bob@" in path.read_bytes())]
+
+
 def test_the_last_match_begins_it(kb: Kb, base: Path) -> None:
     """Without a log the failure of the last match is observed; `--new` begins again."""
     kb("match", input=LOG, entries=base)
