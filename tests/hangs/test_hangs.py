@@ -48,7 +48,7 @@ class Hang:
 HANGS = (
     Hang("import_waits/start.py", "waiting", ("studio.settings", "STUDIO_MODEL_STORE", "import of `studio`", "studio/__init__.py"), entry="import-waits-for-unset-variable"),
     Hang("two_locks.py", "waiting", ("take", "lock")),
-    Hang("lock_inherited_by_fork.py", "waiting", ("write_log_in_child", "a child process"), entry="lock-inherited-by-fork"),
+    Hang("lock_inherited_by_fork.py", "waiting", ("write_log_in_child", "a child process")),  # only the job's own names in its stacks: nothing an entry could know
     Hang("queue_joined_before_drained.py", "waiting", ("_finalize_join", "_feed", "a child process"), entry="process-joined-before-queue-drained"),
     Hang("flock_held_by_another.py", "lock", ("build_cache", "cache.lock", "held by PID")),
     Hang("filelock_held_by_another.py", "lock", ("download_model", "acquire"), needs="filelock", entry="file-lock-held-by-another-process"),
