@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbtool.cli.render import safe, safe_line, styled, wrapped
-from kbtool.model import Answer, Confidence, Failure, Match, Tally, first_sentence
+from kbtool.model import Answer, Confidence, Domain, Failure, Match, Tally, first_sentence
 
 if TYPE_CHECKING:
     from kbtool.matching.ranks import RankLog
 
 SCHEMA = 1
 LABEL_WIDTH = 9
+EXPRESSION_RESULTS = ("true", "false")
+"""A check that is confirmed by one of these is an expression over the failed program's values."""
+
+UNLIKELY = 0.3
+"""Chance below which even the best answer is only the nearest one, and the domain's first action is shown too."""
+
 WORTH_SHOWING = 0.05
 """Chance from which on a person is shown a rival; JSON has them all."""
 
@@ -87,8 +93,12 @@ def print_answer(answer: Answer) -> None:
         _print_failure(answer.failure)
     if answer.matches:
         shown = [match for place, match in enumerate(answer.matches) if place == 0 or match.score >= WORTH_SHOWING]
+        if answer.matches[0].score < UNLIKELY:
+            print(styled("Nothing known fits well; this is the nearest:\n", "bold"))
         for place, match in enumerate(shown, 1):
             _print_match(place, match)
+        if answer.matches[0].score < UNLIKELY and answer.domain:
+            _print_first_action(answer.domain)
         _print_next(shown)
     else:
         _print_unknown(answer)
@@ -139,6 +149,9 @@ def _field(name: str, text: str, *, wrap: bool = True) -> None:
 
 def _print_next(matches: Sequence[Match]) -> None:
     first = matches[0]
+    if first.confirms in EXPRESSION_RESULTS:
+        print("next: kb run --post-mortem -- python …   (the check needs the failed program's values, and is evaluated where it failed)")
+        return
     rivals = f"  (`kb verify --all-matched` lets all {len(matches)} checks decide)" if len(matches) > 1 else ""
     if first.verify:
         print(f"next: kb verify {safe_line(first.id)}{rivals}")
@@ -149,9 +162,15 @@ def _print_next(matches: Sequence[Match]) -> None:
 def _print_unknown(answer: Answer) -> None:
     print(styled("Nothing known matches this." if answer.failure else "No failure that kb knows of in this text.", "bold"))
     if answer.domain:
-        print(f"\nIt looks like {styled(safe_line(answer.domain.name), 'cyan')}. First action:\n")
-        print(safe(answer.domain.first_action))
-        if answer.domain.minimal_check:
-            print("\n" + "\n".join("    " + safe(line) for line in answer.domain.minimal_check.splitlines()))
-    print("\nnext: kb triage, and `kb add` when it is solved")
+        print()
+        _print_first_action(answer.domain)
+    print("next: kb triage, and `kb add` when it is solved")
     sys.stdout.flush()
+
+
+def _print_first_action(domain: Domain) -> None:
+    print(f"It looks like {styled(safe_line(domain.name), 'cyan')}. First action:\n")
+    print(safe(domain.first_action))
+    if domain.minimal_check:
+        print("\n" + "\n".join("    " + safe(line) for line in domain.minimal_check.splitlines()))
+    print()
