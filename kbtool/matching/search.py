@@ -1,4 +1,4 @@
-"""Searching the base by words, as a person types them: every word counts, the title most."""
+"""Searching the base by words, as a person types them: every word counts, most in title and id."""
 
 from __future__ import annotations
 
@@ -31,5 +31,6 @@ def search(query: str, index: Index, *, limit: int = 20) -> list[Hit]:
 
 
 def _share(wanted: set[str], record: Record) -> tuple[float, float]:
-    everywhere = record.profile.all_tokens() | set(record.id.split("-"))
-    return len(wanted & everywhere) / len(wanted), len(wanted & set(tokens(record.title))) / len(wanted)
+    """Shares of the query's tokens: in the whole entry, and in its name (title and id)."""
+    name = set(tokens(record.title)) | set(tokens(record.id.replace("-", " ")))
+    return len(wanted & (record.profile.all_tokens() | name)) / len(wanted), len(wanted & name) / len(wanted)
