@@ -40,7 +40,7 @@ def run(
         OnStall, typer.Option("--on-stall", help="tell: report; dump: with all stacks; kill: report and end the job (exit 124).")
     ] = OnStall.TELL,
     json_report: Annotated[
-        Path | None, typer.Option("--json-report", metavar="FILE", help="Write the report as JSON (docs/json.md).")
+        Path | None, typer.Option("--json-report", metavar="FILE", help="Write the report as JSON (docs/run.md).")
     ] = None,
     post_mortem: Annotated[
         bool, typer.Option("--post-mortem", help="python FILE only: after an exception, evaluate allowed checks on the values that failed.")
