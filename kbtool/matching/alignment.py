@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
@@ -26,29 +26,27 @@ WORST = 8.0
 """Weight of a missing token that counts as the worst possible."""
 
 
-@dataclass(frozen=True)
 class Base:
     """What the base knows of tokens: `size` entries, and in how many of them each token stands."""
 
-    size: int
-    frequency: Mapping[str, int]
+    __slots__ = ("_known", "frequency", "size")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_known", {})
+    def __init__(self, size: int, frequency: Mapping[str, int]):
+        self.size = size
+        self.frequency = frequency
+        self._known: dict[str, float] = {}
 
     def idf(self, token: str) -> float:
         """What finding the token tells (natural logarithm); a small base is filled up with what is common elsewhere."""
-        known: dict[str, float] = self._known  # type: ignore[attr-defined]
-        found = known.get(token)
+        found = self._known.get(token)
         if found is None:
             missing = max(0, SETTLED - self.size)
             count = self.frequency.get(token, 0) + missing * SHARE.get(token, 0.0)
-            found = known[token] = math.log(1 + (self.size + missing - count + 0.5) / (count + 0.5))
+            found = self._known[token] = math.log(1 + (self.size + missing - count + 0.5) / (count + 0.5))
         return found
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A symptom line and where in the input it was found: `position` in the query's lines, `share` of its weight found there."""
 
     line: WordingLine
@@ -120,7 +118,7 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     missing = [token for token in key.line.tokens if token not in near]
     given = [token for token in place.tokens if CODE not in token and (token in place.fixed or token in weights)]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
-    elsewhere = bool(query.report.chain) and place.index not in query.report.chain
+    elsewhere = bool(query.report.chain) and place.at not in query.report.chain
     in_order, present = _in_order(query, key, weights)
     return {
         "key_missing": sum(weights[token] for token in missing) / key.mass,
@@ -129,8 +127,8 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
         "key_reordered": present - in_order,
         "key_worst": min(1.0, max((weights[token] for token in missing), default=0.0) / WORST),
         "key_information": math.log1p(sum(base.idf(token) for token in key.line.tokens if token in near)),
-        "key_primary": float(place.index in query.report.primary),
-        "key_fallout": float(query.report.lines[place.index].kind is Kind.FALLOUT),
+        "key_primary": float(place.at in query.report.primary),
+        "key_fallout": float(query.report.lines[place.at].kind is Kind.FALLOUT),
         "elsewhere_unexplained": (1.0 - explained) if elsewhere else 0.0,
     }
 

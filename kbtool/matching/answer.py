@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import redact
@@ -30,8 +30,7 @@ REASONS = 4
 REASON_TEXT = 300
 
 
-@dataclass(frozen=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate with its comparison, its rating and its probability of being right."""
 
     record: Record
@@ -149,6 +148,8 @@ def _reasons(comparison: Comparison, report: Report) -> tuple[Reason, ...]:
 
 def _redacted(failure: Failure | None) -> Failure | None:
     """The failure without secrets: answers are stored, sent on and read by agents."""
+    from dataclasses import replace
+
     return failure and replace(failure, message=redact(failure.message).text, excerpt=redact(failure.excerpt).text)
 
 

@@ -88,4 +88,4 @@ def _rarest(report: Report, index: Index) -> list[int]:
     query = make_query(report)
     base = Base(index.size, index.frequencies(query.bag))
     ranked = sorted(query.lines, key=lambda line: -sum(base.idf(token) for token in line.tokens))
-    return [line.index for line in ranked[:SILENT_LINES]]
+    return [line.at for line in ranked[:SILENT_LINES]]

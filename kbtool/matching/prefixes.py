@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Prefix:
+class Prefix(NamedTuple):
     """One shape of prefix. A group named `rank` gives the rank of the process that printed the line."""
 
     name: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbtool.model import Tally
@@ -33,7 +32,7 @@ def weighed(candidates: Sequence[Scored]) -> list[Scored]:
     """The candidates with their outcomes taken into account, best first; without outcomes nothing changes."""
     moved = [(item, factor(item.record.tally)) for item in candidates]
     moved.sort(key=lambda pair: -(pair[0].rating + RATING * math.log(pair[1])))
-    return [replace(item, probability=_moved(item.probability, by)) for item, by in moved]
+    return [item._replace(probability=_moved(item.probability, by)) for item, by in moved]
 
 
 def _moved(probability: float, by: float) -> float:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, report_text
@@ -40,8 +39,7 @@ _PACKAGE = re.compile(r"(?:site|dist)-packages[/\\]")
 _FRAME_TAIL = 3
 
 
-@dataclass(frozen=True)
-class WordingLine:
+class WordingLine(NamedTuple):
     """One line of a symptom: its tokens, its phrase, its weight, and whether it is a frame."""
 
     tokens: tuple[str, ...]
@@ -52,8 +50,7 @@ class WordingLine:
     """Tokens that stand in quotes, brackets or paths only: what the message happened to be about."""
 
 
-@dataclass(frozen=True)
-class Wording:
+class Wording(NamedTuple):
     """One symptom fence."""
 
     lines: tuple[WordingLine, ...]
@@ -61,8 +58,7 @@ class Wording:
     """Exception types it names, without their modules."""
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(NamedTuple):
     """What of an entry is compared with a report."""
 
     wordings: tuple[Wording, ...]

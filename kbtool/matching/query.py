@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from kbtool.matching.profile import exception_types, line_text
 from kbtool.matching.report import Report, ReportLine
@@ -18,11 +18,10 @@ COMPARED_LINES = 240
 """Lines of a report, the weightiest first, that are compared one by one."""
 
 
-@dataclass(frozen=True)
-class InputLine:
-    """A line of the report as it is compared; `index` is its place in the report."""
+class InputLine(NamedTuple):
+    """A line of the report as it is compared; `at` is its place in the report."""
 
-    index: int
+    at: int
     weight: float
     tokens: tuple[str, ...]
     words: tuple[str, ...]
@@ -30,8 +29,7 @@ class InputLine:
     """Tokens outside of quotes, brackets and paths."""
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(NamedTuple):
     """What of a report is compared."""
 
     report: Report
@@ -63,14 +61,14 @@ def make_query(report: Report) -> Query:
             bag[token] = max(bag.get(token, 0.0), line.weight)
         for pair in pairwise(line.words):
             pairs[pair] = max(pairs.get(pair, 0.0), line.weight)
-    chosen = tuple(sorted(sorted(lines, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.index))
+    chosen = tuple(sorted(sorted(lines, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at))
     primary = set(report.primary)
     return Query(
         report=report,
         bag=bag,
         lines=chosen,
         holders=_holders(chosen),
-        primary=tuple(dict.fromkeys(token for line in lines if line.index in primary for token in line.tokens)),
+        primary=tuple(dict.fromkeys(token for line in lines if line.at in primary for token in line.tokens)),
         pairs=pairs,
         types=exception_types(report),
         codes=frozenset(token.partition(CODE)[0] for token in bag if CODE in token),

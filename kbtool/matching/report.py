@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kbtool.matching import prefixes, signs
 from kbtool.matching.signs import Kind
@@ -49,8 +49,7 @@ LATER = 0.7
 """Factor for exceptions after the first failure and its chain."""
 
 
-@dataclass(frozen=True)
-class ReportLine:
+class ReportLine(NamedTuple):
     """A cleaned line: its number in the input, its kind, and its weight as evidence (0 to 1)."""
 
     number: int
@@ -62,8 +61,7 @@ class ReportLine:
     """The word that a wrap cut in two at the end of this line, put together again."""
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What an input says. `primary` are indices into `lines`: the message of the first real failure."""
 
     lines: tuple[ReportLine, ...]
@@ -128,7 +126,7 @@ def _classify(lines: list[ReportLine]) -> list[ReportLine]:
     message_left = 0
     places_left = 0
     for line in lines:
-        text = signs.ADVICE_SENTENCE.sub(" ", line.text)
+        text = signs.without_advice(line.text)
         kind = _kind(text, line.text, after_frame)
         if kind in (Kind.TEXT, Kind.SIGN, Kind.WARNING) and message_left > 0:
             kind = Kind.DETAIL
@@ -137,7 +135,7 @@ def _classify(lines: list[ReportLine]) -> list[ReportLine]:
         if kind is Kind.FRAME and places_left >= 0:
             kind = Kind.PLACE
         after_frame = kind in (Kind.FRAME, Kind.PLACE)
-        kinds.append(replace(line, text=text.strip() if kind is not Kind.CODE else text, kind=kind))
+        kinds.append(line._replace(text=text.strip() if kind is not Kind.CODE else text, kind=kind))
     return _mended(kinds)
 
 
@@ -151,7 +149,7 @@ def _kind(text: str, original: str, after_frame: bool) -> Kind:
         return Kind.CHAIN
     if signs.FRAME_LINE.match(text):
         return Kind.FRAME
-    if signs.FALLOUT_LINE.search(text):
+    if signs.fallout_family(text):
         return Kind.FALLOUT
     if signs.WRAPPER_LINE.search(text):
         return Kind.WRAPPER
@@ -166,12 +164,12 @@ def _plain_kind(text: str, after_frame: bool) -> Kind:
     if signs.EMBEDDED_EXCEPTION.search(text):
         return Kind.EXCEPTION
     if signs.WARNING_LINE.search(text):
-        return Kind.SIGN if signs.SIGN_LINE.search(text) and "Warning" not in text else Kind.WARNING
+        return Kind.SIGN if signs.is_sign(text) and "Warning" not in text else Kind.WARNING
     if signs.PROGRESS_LINE.search(text):
         return Kind.SIGN if signs.SICK_METRIC.search(text) else Kind.PROGRESS
     if signs.LOG_LINE.search(text):
         return Kind.LOG
-    return Kind.SIGN if signs.SIGN_LINE.search(text) else Kind.TEXT
+    return Kind.SIGN if signs.is_sign(text) else Kind.TEXT
 
 
 def _mended(lines: list[ReportLine]) -> list[ReportLine]:
@@ -183,7 +181,7 @@ def _mended(lines: list[ReportLine]) -> list[ReportLine]:
         head = re.search(r"\w[\w.]*(?<!\.)$", here)
         tail = re.match(r"[\w.]+", below)
         if head and tail:
-            lines[at] = replace(lines[at], mended=head.group() + tail.group())
+            lines[at] = lines[at]._replace(mended=head.group() + tail.group())
     return lines
 
 
@@ -252,7 +250,7 @@ def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine
             weight = _fallout_weight(line.text, alone, of == family)
         if at not in primary and line.kind is Kind.EXCEPTION and signs.ECHO.search(line.text):
             weight = WEIGHTS[Kind.WRAPPER]
-        weighted.append(replace(line, weight=1.0 if at in primary else weight))
+        weighted.append(line._replace(weight=1.0 if at in primary else weight))
     return weighted
 
 
@@ -283,7 +281,7 @@ def _phase(lines: list[ReportLine], head: int, kind: str) -> Phase:
         if lines[at].kind in (Kind.TRACEBACK, Kind.EXCEPTION):
             break
         if lines[at].kind is Kind.FRAME:
-            phase = next((phase for phase, shape in signs.PHASE_SHAPES if shape.search(lines[at].text)), None)
+            phase = signs.phase_of(lines[at].text)
             if phase is not None:
                 return phase
     return Phase.UNKNOWN

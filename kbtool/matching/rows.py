@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbtool.matching.profile import Profile, from_json, make_profile, to_json
 from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
@@ -13,8 +12,7 @@ from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
 ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "check_digest", "outcomes", "applies_to", "profile")
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """An entry as match needs it: what is shown, its outcomes counted, and its profile."""
 
     id: str

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbtool.knowledge.layers import DOMAIN_PAGE, domain_folders, is_entry_name
 
 
-@dataclass(frozen=True)
-class Stamp:
+class Stamp(NamedTuple):
     """Size, times and inode; ctime can not be set by a program, so that an edit with the old size and mtime shows too."""
 
     size: int

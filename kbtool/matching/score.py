@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from kbtool.matching.alignment import Base, Place, key_features, places
 from kbtool.matching.profile import Profile, Wording, WordingLine
@@ -54,8 +54,7 @@ FEATURES: tuple[str, ...] = (
 """Names of all features; `docs/matching.md` says what each means."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """One wording held against a report: the features, and where in the input it was found."""
 
     features: Mapping[str, float]
@@ -176,5 +175,5 @@ def _found_tokens(query: Query, found: list[Place]) -> dict[int, tuple[str, ...]
     for place in found:
         there = query.lines[place.position]
         hit = tuple(token for token in place.line.tokens if token in there.tokens)
-        tokens[there.index] = tuple(dict.fromkeys(tokens.get(there.index, ()) + hit))
+        tokens[there.at] = tuple(dict.fromkeys(tokens.get(there.at, ()) + hit))
     return tokens

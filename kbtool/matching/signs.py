@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import cache
 
 from kbtool.model import Phase
 
@@ -37,58 +38,98 @@ def _any(*patterns: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)
 
 
-ADVICE: tuple[tuple[str, str], ...] = (
-    ("torch CUDA errors", r"CUDA kernel errors might be asynchronously reported at some other API call,? so the stack ?trace below might be incorrect\.?"),
-    ("torch CUDA errors", r"For debugging consider passing CUDA_LAUNCH_BLOCKING ?= ?1\.?"),
-    ("torch CUDA errors", r"(?:Device-side assertions? (?:were|was) explicitly omitted.*)?Compile with `?TORCH_USE_CUDA_DSA`? to enable device-side assertions\.?"),
-    ("torch HIP errors", r"For debugging consider passing (?:AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING) ?= ?\d\.?"),
-    ("torch out of memory", r"If reserved (?:but unallocated )?memory is (?:>> allocated memory|large),? try setting [\w:= .]+? to avoid\s+fragmentation\.?"),
-    ("torch out of memory", r"See\s+documentation\s+for\s+Memory\s+Management(?:\s+and\s+PYTORCH_\w+)?(?:\s*\(https?://\S+\))?"),
-    ("torch elastic", r"To enable traceback see: https?://\S+"),
-    ("torch elastic", r"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default.*"),
-    ("nccl", r"\(run with NCCL_DEBUG=(?:INFO|WARN) for details\)"),
-    ("torch distributed", r"For more info, please see:? https?://\S+"),
-    ("hydra", r"Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\.?"),
-    ("torch dynamo", r"You can suppress this exception and fall back to eager by setting:?"),
-    ("torch dynamo", r"Set TORCH_LOGS=.* for more information"),
-    ("torch dynamo", r"for more information, you can do so by setting .*TORCHDYNAMO_VERBOSE=1"),
-    ("colab", r"NOTE: If your import is failing due to a missing package, you can|manually install dependencies using either !pip or !apt\."),
-    ("huggingface tokenizers", r"huggingface/tokenizers: The current process just got forked, after parallelism has already been used\..*"),
-    ("huggingface tokenizers", r"To disable this warning, you can either:|- Avoid using `?tokenizers`? before the fork if possible|- Explicitly set the environment variable TOKENIZERS_PARALLELISM=.*"),
-    ("jax, tensorflow", r"For simplicity, JAX has removed its internal frames.*|To enable them in other operations, rebuild TensorFlow with the appropriate compiler flags\.?"),
+Shape = tuple[str, str, str]
+"""(source, literal, pattern): the pattern is compiled and tried only where the literal stands in the line, which keeps the start fast."""
+
+ADVICE: tuple[Shape, ...] = (
+    ("torch CUDA errors", "asynchronously reported", r"CUDA kernel errors might be asynchronously reported at some other API call,? ?so the stack ?trace below might be incorrect\.?"),
+    ("torch CUDA errors", "CUDA_LAUNCH_BLOCKING", r"For debugging consider passing CUDA_LAUNCH_BLOCKING ?= ?1\.?"),
+    ("torch CUDA errors", "TORCH_USE_CUDA_DSA", r"(?:Device-side assertions? (?:were|was) explicitly omitted.*)?Compile with `?TORCH_USE_CUDA_DSA`? to enable device-side assertions\.?"),
+    ("torch HIP errors", "For debugging consider", r"For debugging consider passing (?:AMD_SERIALIZE_KERNEL|HIP_LAUNCH_BLOCKING) ?= ?\d\.?"),
+    ("torch out of memory", "avoid fragmentation", r"If reserved (?:but unallocated )?memory is (?:>> allocated memory|large),? try setting [\w:= .]+? to avoid\s+fragmentation\.?"),
+    ("torch out of memory", "Memory Management", r"See\s+documentation\s+for\s+Memory\s+Management(?:\s+and\s+PYTORCH_\w+)?(?:\s*\(https?://\S+\))?"),
+    ("torch elastic", "To enable traceback", r"To enable traceback see: https?://\S+"),
+    ("torch elastic", "OMP_NUM_THREADS", r"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default.*"),
+    ("nccl", "NCCL_DEBUG=", r"\(run with NCCL_DEBUG=(?:INFO|WARN) for details\)"),
+    ("torch distributed", "For more info", r"For more info, please see:? https?://\S+"),
+    ("hydra", "HYDRA_FULL_ERROR", r"Set the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace\.?"),
+    ("torch dynamo", "suppress this exception", r"You can suppress this exception and fall back to eager by setting:?"),
+    ("torch dynamo", "TORCH_LOGS", r"Set TORCH_LOGS=.* for more information"),
+    ("torch dynamo", "TORCHDYNAMO_VERBOSE", r"for more information, you can do so by setting .*TORCHDYNAMO_VERBOSE=1"),
+    ("colab", "NOTE: If your import", r"NOTE: If your import is failing due to a missing package, you can"),
+    ("colab", "manually install", r"manually install dependencies using either !pip or !apt\."),
+    ("huggingface tokenizers", "just got forked", r"huggingface/tokenizers: The current process just got forked, after parallelism has already been used\..*"),
+    ("huggingface tokenizers", "To disable this warning", r"To disable this warning, you can either:"),
+    ("huggingface tokenizers", "before the fork", r"- Avoid using `?tokenizers`? before the fork if possible"),
+    ("huggingface tokenizers", "TOKENIZERS_PARALLELISM", r"- Explicitly set the environment variable TOKENIZERS_PARALLELISM=.*"),
+    ("jax", "internal frames", r"For simplicity, JAX has removed its internal frames.*"),
+    ("tensorflow", "rebuild TensorFlow", r"To enable them in other operations, rebuild TensorFlow with the appropriate compiler flags\.?"),
 )
-"""(source, shape): sentences that a library adds to many different errors. They are cut out and are never evidence."""
+"""Sentences that a library adds to many different errors. They are cut out and are never evidence."""
 
-ADVICE_SENTENCE = _any(*(shape for _, shape in ADVICE))
-
-FALLOUT: tuple[tuple[str, str], ...] = (
-    ("torch ProcessGroupNCCL", r"Watchdog caught collective operation timeout"),
-    ("torch ProcessGroupNCCL", r"detected by watchdog at work|Exception \(either an error or timeout\)"),
-    ("torch ProcessGroupNCCL", r"Some NCCL operations have failed or timed out|To avoid data inconsistency, we are (?:taking|tearing)"),
-    ("torch ProcessGroupNCCL", r"(?:NCCL )?[Ww]atchdog thread terminated with exception|Received a dump signal|destroy_process_group\(\) was not called"),
-    ("torch TCPStore", r"TCPStore.*(?:recvValue failed|Connection reset|Broken pipe|sendBytes failed)|Failed to check the \"should dump\" flag"),
-    ("C++ runtime", r"terminate called (?:after throwing an instance of|without an active exception|recursively)"),
-    ("torch elastic", r"Sending process \d+ closing signal SIG\w+|Unable to shutdown process \d+"),
-    ("torch elastic", r"failed \(exitcode: -?\d+\) (?:local_rank|.*of binary)|ChildFailedError|<NO_OTHER_FAILURES>"),
-    ("torch elastic", r"^\s*Root Cause \(first observed failure\)|^\s*(?:time|host|rank|exitcode|error_file|traceback) *: |^\S+ FAILED$|^\s*(?:Other )?Failures:$|^\[\d+\]:$"),
-    ("torch elastic, subprocess", r"returned non-zero exit status|subprocess\.CalledProcessError"),
-    ("deepspeed launcher", r"sigkill_handler\] (?:Killing subprocess|.*exits with return code)|^Killing subprocess \d+"),
-    ("vllm", r"Engine core initialization failed|See root cause above|EngineCore encountered a fatal error|EngineDeadError"),
-    ("slurm", r"srun: (?:error: .*: task \S+: |Job step aborted|Terminating)|slurmstepd: error: \*\*\* STEP|Force Terminated"),
-    ("mpirun", r"Primary job +terminated normally|mpirun (?:detected|noticed) that|MPI_ABORT was invoked"),
-    ("multiprocessing", r"resource_tracker: There appear to be \d+ leaked|DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly"),
-    ("ray", r"The actor died (?:because|unexpectedly)|ActorDiedError"),
-    ("shell", r"^\s*(?:make: \*\*\*|exit status \d|exited with code \d)"),
+FALLOUT: tuple[Shape, ...] = (
+    ("torch ProcessGroupNCCL", "Watchdog caught", r"Watchdog caught collective operation timeout"),
+    ("torch ProcessGroupNCCL", "watchdog at work", r"detected by watchdog at work"),
+    ("torch ProcessGroupNCCL", "error or timeout", r"Exception \(either an error or timeout\)"),
+    ("torch ProcessGroupNCCL", "NCCL operations", r"Some NCCL operations have failed or timed out"),
+    ("torch ProcessGroupNCCL", "data inconsistency", r"To avoid data inconsistency, we are (?:taking|tearing)"),
+    ("torch ProcessGroupNCCL", "atchdog thread", r"[Ww]atchdog thread terminated with exception"),
+    ("torch ProcessGroupNCCL", "dump signal", r"Received a dump signal"),
+    ("torch ProcessGroupNCCL", "destroy_process_group", r"destroy_process_group\(\) was not called"),
+    ("torch TCPStore", "TCPStore", r"TCPStore.*(?:recvValue failed|Connection reset|Broken pipe|sendBytes failed)"),
+    ("torch TCPStore", "should dump", r"Failed to check the \"should dump\" flag"),
+    ("C++ runtime", "terminate called", r"terminate called (?:after throwing an instance of|without an active exception|recursively)"),
+    ("torch elastic", "Sending process", r"Sending process \d+ closing signal SIG\w+"),
+    ("torch elastic", "shutdown process", r"Unable to shutdown process \d+"),
+    ("torch elastic", "failed (exitcode", r"failed \(exitcode: -?\d+\) (?:local_rank|.*of binary)"),
+    ("torch elastic", "ChildFailedError", r"ChildFailedError"),
+    ("torch elastic", "OTHER_FAILURES", r"<NO_OTHER_FAILURES>"),
+    ("torch elastic", "first observed failure", r"^\s*Root Cause \(first observed failure\)"),
+    ("torch elastic", " : ", r"^\s*(?:time|host|rank|exitcode|error_file|traceback) *: "),
+    ("torch elastic", " FAILED", r"^\S+ FAILED$"),
+    ("torch elastic", "ailures:", r"^\s*(?:Other )?Failures:$"),
+    ("torch elastic", "]:", r"^\[\d+\]:$"),
+    ("subprocess", "non-zero exit", r"returned non-zero exit status"),
+    ("subprocess", "CalledProcessError", r"subprocess\.CalledProcessError"),
+    ("deepspeed launcher", "sigkill_handler", r"sigkill_handler\] (?:Killing subprocess|.*exits with return code)"),
+    ("deepspeed launcher", "Killing subprocess", r"^Killing subprocess \d+"),
+    ("vllm", "Engine core", r"Engine core initialization failed"),
+    ("vllm", "root cause above", r"See root cause above"),
+    ("vllm", "EngineCore enc", r"EngineCore encountered a fatal error"),
+    ("vllm", "EngineDeadError", r"EngineDeadError"),
+    ("slurm", "srun:", r"srun: (?:error: .*: task \S+: |Job step aborted|Terminating)"),
+    ("slurm", "slurmstepd", r"slurmstepd: error: \*\*\* STEP"),
+    ("slurm", "Force Terminated", r"Force Terminated"),
+    ("mpirun", "Primary job", r"Primary job +terminated normally"),
+    ("mpirun", "mpirun ", r"mpirun (?:detected|noticed) that"),
+    ("mpirun", "MPI_ABORT", r"MPI_ABORT was invoked"),
+    ("multiprocessing", "resource_tracker", r"resource_tracker: There appear to be \d+ leaked"),
+    ("multiprocessing", "exited unexpectedly", r"DataLoader worker \(pid\(?s?\)? [\d, ]+\) exited unexpectedly"),
+    ("ray", "actor died", r"The actor died (?:because|unexpectedly)"),
+    ("ray", "ActorDiedError", r"ActorDiedError"),
+    ("shell", "make: ***", r"^\s*make: \*\*\*"),
+    ("shell", "exit", r"^\s*(?:exit status \d|exited with code \d)"),
 )
-"""(source, shape): what other ranks, launchers and runtimes say after something else has failed."""
+"""What other ranks, launchers and runtimes say after something else has failed."""
 
-FALLOUT_LINE = _any(*(shape for _, shape in FALLOUT))
-_FAMILIES = tuple((source, re.compile(shape)) for source, shape in FALLOUT)
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def without_advice(text: str) -> str:
+    """The line without the sentences that are advice; each leaves a blank."""
+    for _, literal, pattern in ADVICE:
+        if literal in text:
+            text = _compiled(pattern).sub(" ", text)
+    return text
 
 
 def fallout_family(text: str) -> str:
-    """Who says it: the source of the first shape that fits, empty for none."""
-    return next((source for source, shape in _FAMILIES if shape.search(text)), "")
+    """Who says it, where a line is fallout: the source of the first shape that fits; empty for none."""
+    return next((source for source, literal, pattern in FALLOUT if literal in text and _compiled(pattern).search(text)), "")
+
 
 DEADLY_EXIT = re.compile(r"exitcode\s*: -\d+|return code = -\d+|SIGKILL|SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGHUP|SIGINT|got signal: \d+")
 """A launcher's line that names the signal: for a process that died without a word it is the only evidence."""
@@ -138,14 +179,28 @@ EMBEDDED_EXCEPTION = re.compile(r"(?P<type>\b(?:[a-z_]\w*\.)*[A-Z][A-Za-z]*(?:Er
 DETAIL_TYPES: frozenset[str] = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty", "ModuleNotFoundError", "LookupError", "IndexError"})
 """Types that code catches to do something else: at the head of a "during handling" chain they are a detail, not the failure."""
 
-SIGN_LINE = _any(
-    r"\b(?:error|errors|failed|failure|fatal|cannot|can't|couldn't|could not|unable|killed|abort(?:ed)?|segmentation|assert(?:ion)?|exceed(?:s|ed)?"
-    r"|timed out|timeout|no space|not found|no such|illegal|invalid|mismatch|unexpected|unsupported|not supported|not compatible|incompatible|insufficient"
-    r"|too old|too many|out of memory|oom|refused|denied|unrecognized|not enough|missing|conflict|corrupt(?:ed)?|bus error|stuck|hang(?:s|ing)?|signal|panic|xid|nan)\b",
-    r"(?-i:[A-Z]\w+(?:Error|Exception)\b)",
-    r"错误|失败|不足|异常|无法|超时|卡死|崩溃|未找到",
-    flags=re.IGNORECASE,
+SIGN_WORDS: frozenset[str] = frozenset(
+    "error errors failed failure fatal cannot can't couldn't unable killed abort aborted segmentation assert assertion exceed exceeds exceeded timeout"
+    " illegal invalid mismatch unexpected unsupported incompatible insufficient oom refused denied unrecognized missing conflict corrupt corrupted"
+    " stuck hang hangs hanging signal panic xid nan".split()
 )
+SIGN_PHRASES: tuple[str, ...] = (
+    *("could not ", "timed out", "no space", "not found", "no such", "not supported", "not compatible", "too old", "too many", "out of memory", "not enough", "bus error"),
+    *("错误", "失败", "不足", "异常", "无法", "超时", "卡死", "崩溃", "未找到"),
+)
+"""Words and phrases, in lower case, that make a line a sign of failure."""
+_WORD = re.compile(r"(?<![\w'])[a-z][a-z']*(?!\w)")
+_NAMED_ERROR = re.compile(r"[A-Z]\w+(?:Error|Exception)\b")
+
+
+def is_sign(text: str) -> bool:
+    """True for a line with a word, a phrase or a name that tells of a failure."""
+    lowered = text.lower()
+    if not SIGN_WORDS.isdisjoint(_WORD.findall(lowered)) or any(phrase in lowered for phrase in SIGN_PHRASES):
+        return True
+    return bool(_NAMED_ERROR.search(text))
+
+
 WARNING_LINE = _any(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b")
 LOG_LINE = _any(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b")
 PROGRESS_LINE = _any(
@@ -176,5 +231,11 @@ PHASES: tuple[tuple[Phase, str], ...] = (
 )
 """Which file or function of a frame tells the phase; the innermost telling frame decides."""
 
-PHASE_SHAPES: tuple[tuple[Phase, re.Pattern[str]], ...] = tuple((phase, re.compile(shape)) for phase, shape in PHASES)
+
+
+def phase_of(frame: str) -> Phase | None:
+    """The phase that a frame tells, or None."""
+    return next((phase for phase, shape in PHASES if _compiled(shape).search(frame)), None)
+
+
 IMPORT_TYPES: frozenset[str] = frozenset({"ImportError", "ModuleNotFoundError"})

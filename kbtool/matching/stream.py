@@ -12,7 +12,7 @@ import codecs
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 CHUNK = 1 << 20
 """Bytes a read."""
@@ -75,16 +75,14 @@ class ByteStream(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True)
-class RawLine:
+class RawLine(NamedTuple):
     """One kept line of the input; `number` counts from 1 and is what an editor shows."""
 
     number: int
     text: str
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What was kept of an input: `lines` in order; `truncated` when others were only looked at."""
 
     lines: tuple[RawLine, ...]

@@ -41,7 +41,9 @@ def test_a_line_is_what_it_looks_like(line: str, kind: Kind) -> None:
 
 PATTERNS = sorted(
     {(f"{module.__name__.rsplit('.', 1)[-1]}.{name}", value) for module in (signs, report, ranks, tokens) for name, value in vars(module).items() if isinstance(value, re.Pattern)}
-    | {(f"prefix {prefix.name}", prefix.pattern) for prefix in prefixes.PREFIXES},
+    | {(f"prefix {prefix.name}", prefix.pattern) for prefix in prefixes.PREFIXES}
+    | {(f"{source}: {literal}", re.compile(pattern)) for source, literal, pattern in (*signs.ADVICE, *signs.FALLOUT)}
+    | {(f"phase {phase.value}", re.compile(pattern)) for phase, pattern in signs.PHASES},
     key=lambda item: item[0],
 )
 
