@@ -48,7 +48,7 @@ class Query(NamedTuple):
     troubled: bool
     """The input shows a failure at all."""
     at_home: bool
-    """The input speaks of deep learning."""
+    """The input speaks of deep learning, or shows where the threads of a Python process stand."""
 
 
 def make_query(report: Report) -> Query:
@@ -73,7 +73,7 @@ def make_query(report: Report) -> Query:
         types=exception_types(report),
         codes=frozenset(token.partition(CODE)[0] for token in bag if CODE in token),
         troubled=any(line.kind in TROUBLE for line in report.lines),
-        at_home=not TRADE.isdisjoint(bag),
+        at_home=not TRADE.isdisjoint(bag) or any(line.kind is Kind.PLACE for line in report.lines),
     )
 
 
