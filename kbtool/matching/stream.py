@@ -34,6 +34,8 @@ KEPT_CAP = 12 << 20
 """Bytes kept in all."""
 NOVEL_CAP = 1500
 """Lines kept for their new shape alone."""
+SHAPE_CAP = 512
+"""Bytes of a shape that is worth remembering; longer lines hardly repeat."""
 SHAPES_CAP = 40_000
 """Shapes remembered before the memory of them starts anew."""
 
@@ -276,7 +278,8 @@ class _Keeper:
         if len(self.seen) + len(fresh) > SHAPES_CAP:
             self.seen.clear()
         if len(fresh) <= SHAPES_CAP:
-            self.seen.update(shape for shape in fresh if len(shape) <= 512)
+            short = fresh if len(max(fresh, key=len, default=b"")) <= SHAPE_CAP else {shape for shape in fresh if len(shape) <= SHAPE_CAP}
+            self.seen |= short
 
     def _select(
         self, lines: list[bytes], places: list[tuple[int, int]], shapes: list[bytes], fresh: set[bytes], alarming: set[bytes], grave: set[bytes]
