@@ -63,6 +63,7 @@ ADVICE: tuple[Shape, ...] = (
     ("huggingface tokenizers", "before the fork", r"- Avoid using `?tokenizers`? before the fork if possible"),
     ("huggingface tokenizers", "TOKENIZERS_PARALLELISM", r"- Explicitly set the environment variable TOKENIZERS_PARALLELISM=.*"),
     ("jax", "internal frames", r"For simplicity, JAX has removed its internal frames.*"),
+    ("faulthandler", "Timeout (", r"^Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$"),
     ("tensorflow", "rebuild TensorFlow", r"To enable them in other operations, rebuild TensorFlow with the appropriate compiler flags\.?"),
 )
 """Sentences that a library adds to many different errors. They are cut out and are never evidence."""

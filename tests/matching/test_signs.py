@@ -29,6 +29,8 @@ EXAMPLES: tuple[tuple[str, Kind], ...] = (
     ("Killing subprocess 20311", Kind.FALLOUT),
     ("RuntimeError: Caught RuntimeError in DataLoader worker process 3.", Kind.WRAPPER),
     ("显存不足，训练失败", Kind.SIGN),
+    ("Timeout (0:00:04)!", Kind.ADVICE),
+    ("Timeout (4 s) while waiting for the store", Kind.SIGN),
     ("We walked along the river.", Kind.TEXT),
 )
 
