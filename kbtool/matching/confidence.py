@@ -59,7 +59,7 @@ class Calibration:
         }
     )
     floor: float = 0.02
-    strong: float = 0.875
+    strong: float = 0.86
 
     def probability(self, features: Mapping[str, float], rating: float, lead: float) -> float:
         """The probability of being right; `lead` is the rating minus that of the best other candidate."""
