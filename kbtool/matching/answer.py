@@ -67,17 +67,12 @@ def answer_reading(reading: Reading, index: Index, *, all: bool = False, limit: 
 
 def answer_report(report: Report, index: Index, *, all: bool = False, limit: int = MOST_MATCHES) -> Answer:
     """What kb knows about a report."""
-    found = _likeliest_first(priors.weighed(scored(report, index, all=all))[:limit])
+    found = priors.weighed(scored(report, index, all=all))[:limit]
     calibration = confidence.load_calibration(index.roots)
     if not any(item.plausible for item in found[:SURELY_SHOWN]) or found[0].probability < calibration.floor:
         return Answer(_redacted(report.failure), (), _domain(report, index), report.truncated)
     shown = [item for place, item in enumerate(found) if place < SURELY_SHOWN or item.probability >= calibration.floor]
     return Answer(_redacted(report.failure), tuple(_match(item, report, calibration) for item in shown), None, report.truncated)
-
-
-def _likeliest_first(found: list[Scored]) -> list[Scored]:
-    """The ranking chooses who is shown surely; among these the probability decides, which also weighs how the decisive line stands in the input."""
-    return sorted(found[:SURELY_SHOWN], key=lambda item: -item.probability) + found[SURELY_SHOWN:]
 
 
 def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
