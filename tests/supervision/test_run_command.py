@@ -159,9 +159,10 @@ def test_nothing_is_written_outside_the_state_folder(kb_run, home, tmp_path: Pat
     environment = {**home, "TMPDIR": str(job)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     package = Path(__file__).parents[2] / "kbtool" / "supervision" / "injected"
+    before = sorted((path, path.stat().st_mtime_ns) for path in package.rglob("*"))
     kb_run([sys.executable, "-c", "print(1)"], cwd=job, env=environment)
     assert list(job.iterdir()) == []
-    assert not (package / "__pycache__").exists()
+    assert sorted((path, path.stat().st_mtime_ns) for path in package.rglob("*")) == before
     assert {path.name for path in Path(home["HOME"]).iterdir()} <= {"state", "cache"}
 
 
