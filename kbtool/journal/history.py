@@ -91,11 +91,6 @@ def rivals(journal: Journal, entry: str) -> list[tuple[str, int]]:
     ).fetchall()
 
 
-def last_offered(journal: Journal) -> dict[str, str]:
-    """Entry to the last month in which it was the first answer to something."""
-    return dict(journal.connection.execute("select entry, max(month) from months where first > 0 group by 1"))
-
-
 def speeds(journal: Journal) -> list[Speed]:
     """By month, oldest first, from the newest verdicts that decided a match."""
     rows = journal.connection.execute(

@@ -81,7 +81,7 @@ def _seconds(text: str) -> float | None:
 def tally(outcomes: tuple[Outcome, ...], check: str | None = None) -> Tally:
     """Outcomes counted; with a check's digest only those of that check (older ones are stale)."""
     counted = [outcome for outcome in outcomes if check is None or outcome.check == check]
-    count = {verdict: sum(o.count for o in counted if o.verdict is verdict) for verdict in Verdict}
+    count = {verdict: sum(max(1, o.count) for o in counted if o.verdict is verdict) for verdict in Verdict}
     last = counted[-1] if counted else None
     return Tally(
         confirmed=count[Verdict.CONFIRMED],

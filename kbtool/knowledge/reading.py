@@ -31,10 +31,3 @@ def read_library(bases: Iterable[Base]) -> Library:
         except OSError as error:
             problems.append(Problem(file.path, 1, ERROR, f"can not be read: {error.strerror}"))
     return Library(tuple(sorted(entries, key=lambda entry: (entry.domain, entry.id))), tuple(problems))
-
-
-def base_of(entry: Entry, bases: Iterable[Base]) -> Base | None:
-    """The layer that holds an entry."""
-    return next((base for base in bases if base.root == entry.path.parent.parent), None)
-
-

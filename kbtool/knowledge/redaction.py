@@ -6,7 +6,6 @@ The same text always gives the same result, and a second pass changes nothing. N
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kbtool.knowledge.redaction_rules import RULES, Rule
@@ -50,11 +49,6 @@ def preview(redacted: Redacted) -> list[str]:
     for name, _ in redacted.replacements:
         counts[name] = counts.get(name, 0) + 1
     return [f"{name} ×{count}" if count > 1 else name for name, count in counts.items()]
-
-
-def redact_all(texts: Iterable[str]) -> list[str]:
-    """Each text redacted."""
-    return [redact(text).text for text in texts]
 
 
 def _may_apply(rule: Rule, lowered: str) -> bool:

@@ -61,10 +61,11 @@ def symptom_tokens(profile: Profile) -> set[str]:
 
 def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:
     """Counts of the outcomes that the present check gave, and the last one; older checks' outcomes are stale and don't count."""
-    valid = [outcome for outcome in outcomes if outcome.check == digest]
-    counts = [sum(max(1, outcome.count) for outcome in valid if outcome.verdict is verdict) for verdict in Verdict]
-    last = valid[-1] if valid else None
-    return [*counts, last.when if last else None, last.verdict.value if last else None]
+    from kbtool.knowledge.outcomes import tally  # it brings the parsers along, which a match on a fresh index does without
+
+    counted = tally(outcomes, digest)
+    last = counted.last_verdict.value if counted.last_verdict else None
+    return [counted.confirmed, counted.refuted, counted.inconclusive, counted.last_when, last]
 
 
 def record_of(values: tuple[Any, ...], root: Path) -> Record:
