@@ -200,7 +200,7 @@ def test_prompts_propose_object_and_run_the_check(base: Path, tmp_path: Path) ->
         screen.expect("Check:")
         screen.type("Look at it closely please")
         screen.expect("is a description")
-        screen.expect("Check:")
+        screen.expect("Look at it closely please")
         screen.type("\x15test -e /nowhere")
         screen.expect("It confirms when")
         screen.type("exit nonzero")
