@@ -7,7 +7,7 @@ What is missing, what is too much and what stands in another order in this one l
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -16,7 +16,7 @@ from kbtool.matching.background import SETTLED, SHARE
 from kbtool.matching.profile import Wording, WordingLine
 from kbtool.matching.query import InputLine, Query
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import CODE
+from kbtool.matching.tokens import CODE, fixed_tokens
 
 WORDS_CAP = 400
 """Words of a place in the input that are aligned."""
@@ -29,20 +29,26 @@ WORST = 8.0
 class Base:
     """What the base knows of tokens: `size` entries, and in how many of them each token stands."""
 
-    __slots__ = ("_known", "frequency", "size")
+    __slots__ = ("frequency", "idf", "size")
 
     def __init__(self, size: int, frequency: Mapping[str, int]):
         self.size = size
         self.frequency = frequency
-        self._known: dict[str, float] = {}
+        self.idf: Callable[[str], float] = _Idf(size, frequency).__getitem__
+        """What finding a token tells (natural logarithm); a small base is filled up with what is common elsewhere."""
 
-    def idf(self, token: str) -> float:
-        """What finding the token tells (natural logarithm); a small base is filled up with what is common elsewhere."""
-        found = self._known.get(token)
-        if found is None:
-            missing = max(0, SETTLED - self.size)
-            count = self.frequency.get(token, 0) + missing * SHARE.get(token, 0.0)
-            found = self._known[token] = math.log(1 + (self.size + missing - count + 0.5) / (count + 0.5))
+
+class _Idf(dict[str, float]):
+    """Token → inverse document frequency, reckoned when it is first asked for: this is looked up thousands of times a question."""
+
+    def __init__(self, size: int, frequency: Mapping[str, int]):
+        self._missing = max(0, SETTLED - size)
+        self._size = size + self._missing
+        self._frequency = frequency
+
+    def __missing__(self, token: str) -> float:
+        count = self._frequency.get(token, 0) + self._missing * SHARE.get(token, 0.0)
+        found = self[token] = math.log(1 + (self._size - count + 0.5) / (count + 0.5))
         return found
 
 
@@ -116,7 +122,8 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     place, below = query.lines[key.position], _below(query, key.position)
     near = {*place.tokens, *below.tokens} if below else set(place.tokens)
     missing = [token for token in key.line.tokens if token not in near]
-    given = [token for token in place.tokens if CODE not in token and (token in place.fixed or token in weights)]
+    fixed = fixed_tokens(query.report.lines[place.at].text)
+    given = [token for token in place.tokens if CODE not in token and (token in fixed or token in weights)]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
     elsewhere = bool(query.report.chain) and place.at not in query.report.chain
     in_order, present = _in_order(query, key, weights)

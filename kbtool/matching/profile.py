@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, report_text
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import fixed_tokens, tokens, words
+from kbtool.matching.tokens import cut, fixed_tokens, tokens
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -111,11 +111,12 @@ def wording(text: str) -> Wording:
         weight = REMARK_WEIGHT if _REMARK.match(line.text) else LINE_WEIGHTS.get(line.kind, 1.0)
         shown = line_text(line)
         if weight and len(lines) < WORDING_CAP:
-            mended = tokens(line.mended) if line.mended else []
-            held = tuple(dict.fromkeys(tokens(shown) + mended))
+            held, phrase = cut(shown)
+            if line.mended:
+                held += tokens(line.mended)
             frame = line.kind in (Kind.FRAME, Kind.CODE)
             variable: frozenset[str] = frozenset() if frame else frozenset(held) - fixed_tokens(shown)
-            lines.append(WordingLine(held, tuple(words(shown)), weight, frame, variable))
+            lines.append(WordingLine(tuple(dict.fromkeys(held)), tuple(phrase), weight, frame, variable))
     return Wording(tuple(lines), exception_types(report))
 
 

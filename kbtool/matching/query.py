@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kbtool.matching.profile import exception_types, line_text
 from kbtool.matching.report import Report, ReportLine
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import CODE, fixed_tokens, tokens, words
+from kbtool.matching.tokens import CODE, cut, tokens
 from kbtool.matching.vocabulary import TRADE
 
 TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, Kind.WRAPPER, Kind.TRACEBACK})
@@ -25,8 +25,6 @@ class InputLine(NamedTuple):
     weight: float
     tokens: tuple[str, ...]
     words: tuple[str, ...]
-    fixed: frozenset[str]
-    """Tokens outside of quotes, brackets and paths."""
 
 
 class Query(NamedTuple):
@@ -78,9 +76,10 @@ def make_query(report: Report) -> Query:
 
 
 def _input_line(index: int, line: ReportLine) -> InputLine:
-    text = line_text(line)
-    held = tokens(text) + tokens(line.mended) if line.mended else tokens(text)
-    return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(words(text)), frozenset(fixed_tokens(line.text)))
+    held, phrase = cut(line_text(line))
+    if line.mended:
+        held += tokens(line.mended)
+    return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(phrase))
 
 
 def _holders(lines: Iterable[InputLine]) -> dict[str, tuple[int, ...]]:

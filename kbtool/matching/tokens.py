@@ -7,7 +7,7 @@ tell which of them distinguish its entries. Addresses, hashes and the like are m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 CODE = "#"
 """Joins a word and the number behind it."""
@@ -23,6 +23,9 @@ _TOKEN = re.compile(
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNORECASE)
 _GLUE = re.compile(r"[\s:=(\[#<>'\"]*$")
+
+LONGEST = 80
+"""Characters of a name; what is longer is data."""
 
 CODE_WORDS: frozenset[str] = frozenset(
     {"errno", "signal", "exitcode", "exit", "code", "status", "xid", "error", "rc", "http", "sig", "operand", "opcode", "version", "sm", "capability"}
@@ -42,14 +45,44 @@ CJK_START = "\u3040"
 """From this character on, texts have no blanks between words."""
 
 
+def cut(line: str) -> tuple[list[str], list[str]]:
+    """The tokens and the words of a line, in one pass."""
+    held: list[str] = []
+    phrase: list[str] = []
+    previous = ""
+    end = 0
+    for found in _TOKEN.finditer(line):
+        text = found.group()
+        first = text[0]
+        if first.isdigit() or (first == "-" and text[1].isdigit()):
+            if text.startswith("0x"):
+                previous = ""
+            elif previous and _GLUE.match(line, end, found.start()):
+                held.append(f"{_stem(previous.lower().lstrip('-'))}{CODE}{text}")
+                previous = ""
+        elif first >= CJK_START:
+            pairs = _cjk(text)
+            held += pairs
+            phrase += pairs
+            previous = ""
+        else:
+            names = _names(text) if len(text) <= LONGEST else ()
+            held += names
+            phrase += names[:1]
+            previous = text
+        end = found.end()
+    held += (f"http{CODE}{found}" for found in _HTTP.findall(line))
+    return held, phrase
+
+
 def tokens(line: str) -> list[str]:
     """All tokens of a line in order, parts of compound names after the name itself."""
-    return [*_tokens(line), *(f"http{CODE}{found}" for found in _HTTP.findall(line))]
+    return cut(line)[0]
 
 
 def words(line: str) -> list[str]:
-    """The tokens of a line without parts of names: what phrases are made of."""
-    return [token for token in _tokens(line, parts=False) if CODE not in token]
+    """The tokens of a line without codes and parts of names: what phrases are made of."""
+    return cut(line)[1]
 
 
 _VARIABLE = re.compile(
@@ -63,53 +96,27 @@ _VARIABLE = re.compile(
 )
 
 
-def fixed_tokens(line: str) -> set[str]:
+@lru_cache(512)
+def fixed_tokens(line: str) -> frozenset[str]:
     """The tokens that a message has whatever it is about: those outside of quotes, brackets, addresses and paths."""
-    return set(tokens(_VARIABLE.sub(" ", line)))
+    return frozenset(tokens(_VARIABLE.sub(" ", line)))
 
 
-def _tokens(line: str, *, parts: bool = True) -> Iterator[str]:
-    previous: str | None = None
-    end = 0
-    for found in _TOKEN.finditer(line):
-        text = found.group()
-        first = text[0]
-        if first.isdigit() or (first == "-" and text[1].isdigit()):
-            if text.startswith("0x"):
-                previous = None
-            elif previous is not None and _GLUE.match(line, end, found.start()):
-                yield f"{previous}{CODE}{text}"
-                previous = None
-            end = found.end()
-            continue
-        end = found.end()
-        if first >= CJK_START:
-            yield from _cjk(text)
-            previous = None
-            continue
-        yield from _named(text, parts)
-        previous = _stem(text.lower().lstrip("-"))
+def _cjk(text: str) -> list[str]:
+    return [text[at : at + 2] for at in range(len(text) - 1)] or [text]
 
 
-def _cjk(text: str) -> Iterator[str]:
-    if len(text) == 1:
-        yield text
-    for at in range(len(text) - 1):
-        yield text[at : at + 2]
-
-
-def _named(text: str, parts: bool) -> Iterator[str]:
+@lru_cache(8192)
+def _names(text: str) -> tuple[str, ...]:
+    """A name and its parts; the same few names make up most of a log."""
     lowered = text.lower()
-    if _HASH.match(lowered) or len(text) > 80 or lowered in STOP_WORDS:
-        return
-    yield _stem(lowered)
-    if not parts:
-        return
+    if _HASH.match(lowered) or lowered in STOP_WORDS:
+        return ()
+    names = [_stem(lowered)]
     humps = [hump.lower() for hump in _HUMP.findall(text) if not hump[0].isdigit()]
     if len(humps) > 1 or (humps and "_" in text.strip("_")) or text.startswith("--"):
-        for hump in humps:
-            if len(hump) > 1 and hump not in STOP_WORDS:
-                yield _stem(hump)
+        names += (_stem(hump) for hump in humps if len(hump) > 1 and hump not in STOP_WORDS)
+    return tuple(names)
 
 
 def _stem(word: str) -> str:
