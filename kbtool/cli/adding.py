@@ -114,7 +114,7 @@ def finish_text(desk: Desk, text: str, entry: Entry, matched: int | None, *, by_
     consent = Consent()
     _give_consent(desk, entry, consent, by_person)
     result = run_once(entry, consent) if desk.runs else None
-    saved = save(text if result or unproven is None else unproven, entry, desk.base, desk.bases, result, match_id=matched)
+    saved = save(text if unproven is None or (result is not None and result.ran) else unproven, entry, desk.base, desk.bases, result, match_id=matched)
     if desk.as_json:
         print_json(_saved_json(desk, entry, saved, near))
         return

@@ -122,7 +122,7 @@ def _print(attempts: Sequence[Attempt], as_json: bool) -> None:
             continue
         _print_result(attempt.result)
         if attempt.recorded:
-            _tell_recorded(attempt.recorded)
+            _tell_recorded(attempt.recorded, attempt.result)
         if attempt.result.verdict.value == "confirmed" and attempt.target.entry.fix:
             fix = wrapped(safe_line(" ".join(attempt.target.entry.fix.split())), 7)
             typer.echo("  fix: " + "\n       ".join(fix))
@@ -139,13 +139,15 @@ def _print_result(result: CheckResult) -> None:
     typer.echo(f"{safe_line(result.id)}  {verdict}  {safe_line(result.reason)}{took}")
 
 
-def _tell_recorded(recorded: Recorded) -> None:
+def _tell_recorded(recorded: Recorded, result: CheckResult) -> None:
     from kbtool.cli.render import tell
 
     if recorded.copied_to:
         tell(f"  recorded in your own copy: {recorded.copied_to}")
     elif recorded.in_entry:
         tell(f"  recorded in {recorded.path}")
+    elif not result.ran:
+        tell("  nothing recorded: the check did not run")
 
 
 def _as_json(attempt: Attempt) -> dict[str, Any]:

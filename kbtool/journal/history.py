@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kbtool.journal.journal import Journal
+from kbtool.journal.records import Keeping
 
 NEWEST_VERDICTS = 20_000
 """Verdicts that questions about single rows look at."""
@@ -79,6 +80,17 @@ def _newest(journal: Journal, shape: str, count: int, last: str) -> Missed:
 def misses_by_month(journal: Journal) -> dict[str, int]:
     """Month to how many texts found no answer."""
     return dict(journal.connection.execute("select substr(at, 1, 7), count(*) from matches where answered = 0 and shape is not null group by 1"))
+
+
+def never_ran(journal: Journal, reason: str) -> dict[str, int]:
+    """Entry to how many of the newest verdicts are of a check that did not run, for a reason that begins so."""
+    return dict(
+        journal.connection.execute(
+            "select entry, count(*) from (select entry, reason, recorded from verdicts order by id desc limit ?)"
+            " where recorded = ? and substr(reason, 1, ?) = ? group by 1",
+            (NEWEST_VERDICTS, int(Keeping.NOTHING), len(reason), reason),
+        )
+    )
 
 
 def rivals(journal: Journal, entry: str) -> list[tuple[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from kbtool.model import Verdict
 
@@ -20,9 +21,19 @@ class LastMatch:
     entries: tuple[str, ...]
 
 
+class Keeping(IntEnum):
+    """Whether the entry has an outcome for a verdict too."""
+
+    WAITS = 0
+    """It could not be written, and waits for `kb verify --pending`."""
+    ENTRY = 1
+    NOTHING = 2
+    """The check did not run: there is no outcome."""
+
+
 @dataclass(frozen=True)
 class VerdictRecord:
-    """A check that was run: what it said, where, and its output (redacted and capped before it is kept)."""
+    """A check that was asked: what it said, where, and its output (redacted and capped before it is kept)."""
 
     entry: str
     check_digest: str
@@ -32,7 +43,7 @@ class VerdictRecord:
     seconds: float | None
     environment: str
     output: str
-    recorded: bool
+    recorded: Keeping
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ MIGRATIONS: tuple[str, ...] = (
         seconds real,
         environment text not null,
         output text not null,           -- stdout and stderr, redacted and capped
-        recorded integer not null,      -- 1: the entry's Outcomes table has it too
+        recorded integer not null,      -- 1: the entry's Outcomes table has it too; 0: it waits to be written; 2: the check did not run
         match_id integer                -- the match it decided, where there was one
     );
     create index verdicts_entry on verdicts (entry);

@@ -19,7 +19,7 @@ RECURRING = 2
 MISLEADING = 2
 """Refutations from which on an entry misleads, where they outnumber its confirmations."""
 NEVER_MET = 3
-"""Outcomes that were all `needs not met`: the check can run nowhere it is tried."""
+"""Times that its check was asked for and its needs were never met: it can run nowhere it is tried."""
 KNOWN_WELL = 10
 """Confirmations after which a fault is common knowledge."""
 QUIET_MONTHS = 6
@@ -116,9 +116,10 @@ def _misleading(standing: Standing, today: Today) -> Finding | None:
 
 def _never_met(standing: Standing, today: Today) -> Finding | None:
     card = standing.card
-    if card.unmet < NEVER_MET or card.confirmed or card.refuted:
+    unmet = max(card.unmet, standing.unmet)
+    if unmet < NEVER_MET or card.confirmed or card.refuted or standing.refuted_here():
         return None
-    return _about(card, "broken", f"needs never met: {', '.join(card.needs)} ({card.unmet}×)", ("edit", "retire"), count=card.unmet)
+    return _about(card, "broken", f"needs never met: {', '.join(card.needs)} ({unmet}×)", ("edit", "retire"), count=unmet)
 
 
 def _common(standing: Standing, today: Today) -> Finding | None:

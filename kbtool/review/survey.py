@@ -11,7 +11,7 @@ from kbtool.errors import KbError
 from kbtool.journal import history
 from kbtool.journal.history import Month
 from kbtool.journal.journal import Journal
-from kbtool.knowledge.card import Card, from_json
+from kbtool.knowledge.card import UNMET, Card, from_json
 from kbtool.knowledge.layers import Base
 from kbtool.knowledge.problems import Problem
 from kbtool.matching.index import Index
@@ -19,12 +19,14 @@ from kbtool.matching.index import Index
 
 @dataclass(frozen=True)
 class Standing:
-    """An entry and how it stands: its card, its file, and its months in the journal."""
+    """An entry and how it stands: its card, its file, and what the journal knows of it."""
 
     card: Card
     base: Base
     relative: str
     months: Mapping[str, Month] = field(default_factory=dict)
+    unmet: int = 0
+    """How often its check could not run on this machine because a need was not met."""
 
     @property
     def path(self) -> Path:
@@ -68,12 +70,12 @@ class Survey:
 
 def survey(index: Index, journal: Journal) -> Survey:
     """Look over every entry of an index. No entry's file is read."""
-    months = history.by_month(journal)
+    months, unmet = history.by_month(journal), history.never_ran(journal, UNMET)
     try:
         standings = []
         for layer, relative, text in index.cards():
             card = from_json(text)
-            standings.append(Standing(card, layer.base, relative, months.get(card.id, {})))
+            standings.append(Standing(card, layer.base, relative, months.get(card.id, {}), unmet.get(card.id, 0)))
     except (ValueError, TypeError) as error:
         raise KbError(f"the index holds a card that can not be read: {error}", hint="`kb doctor --fix` builds it anew") from None
     standings.sort(key=lambda standing: (standing.card.domain, standing.card.id))

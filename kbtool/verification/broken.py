@@ -13,18 +13,21 @@ from dataclasses import dataclass
 from kbtool.verification.commandline import last_command
 from kbtool.verification.process import Finished
 
+ABSENT = "command not found"
+"""Begins the reason where a command does not exist."""
+
 _SHELL = r"(?:\S*/)?(?:sh|dash|ash|bash|ksh|zsh|busybox)"
 
 SHELL_SIGNS: tuple[tuple[str, str], ...] = (
-    (rf"{_SHELL}: (?:line )?(?:\d+: )?(?P<what>[^:]+): (?:command )?not found", "command not found: {what}"),
-    (rf"{_SHELL}: (?:\d+: )?command not found: (?P<what>.+)", "command not found: {what}"),
+    (rf"{_SHELL}: (?:line )?(?:\d+: )?(?P<what>[^:]+): (?:command )?not found", f"{ABSENT}: {{what}}"),
+    (rf"{_SHELL}: (?:\d+: )?command not found: (?P<what>.+)", f"{ABSENT}: {{what}}"),
     (rf"{_SHELL}: .*(?:[Ss]yntax error|unexpected EOF|[Uu]nterminated)(?P<what>.*)", "syntax error in the shell line"),
     (rf"{_SHELL}: .*(?:Cannot fork|fork: )(?P<what>.*)", "no process could be started{what}"),
     (rf"{_SHELL}: (?:line )?(?:\d+: )?(?P<what>[^:]+): Permission denied", "can not be executed here: {what}"),
     (rf"{_SHELL}: (?:line )?(?:\d+: )?(?P<what>\[|test): .*(?:expected|Illegal|unexpected|missing).*", "`{what}` was given something it can not compare"),
-    (r"(?:env|timeout|nice|nohup|xargs|stdbuf|setsid|time|sudo): .*?[‘'\"]?(?P<what>[\w./+-]+)[’'\"]?: No such file or directory", "command not found: {what}"),
-    (r"sudo: (?P<what>[\w./+-]+): command not found", "command not found: {what}"),
-    (r".*exec: \\?\"(?P<what>[^\"\\]+)\\?\": executable file not found.*", "command not found: {what}"),
+    (r"(?:env|timeout|nice|nohup|xargs|stdbuf|setsid|time|sudo): .*?[‘'\"]?(?P<what>[\w./+-]+)[’'\"]?: No such file or directory", f"{ABSENT}: {{what}}"),
+    (r"sudo: (?P<what>[\w./+-]+): command not found", f"{ABSENT}: {{what}}"),
+    (r".*exec: \\?\"(?P<what>[^\"\\]+)\\?\": executable file not found.*", f"{ABSENT}: {{what}}"),
 )
 """Whole lines of standard error, in the words of the common shells and of commands that start others, and what each means."""
 
@@ -70,9 +73,10 @@ _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*")
 
 @dataclass(frozen=True)
 class Breakage:
-    """Why a check broke."""
+    """Why a check broke. `ran` is False where its place was not reached."""
 
     reason: str
+    ran: bool = True
 
 
 def breakage(command: str, finished: Finished, missing: Sequence[str], *, reads_output: bool, via: str = "") -> Breakage | None:
@@ -81,15 +85,17 @@ def breakage(command: str, finished: Finished, missing: Sequence[str], *, reads_
     `missing` are commands known not to exist here; `reads_output` is True when the answer is read from what the check printed, so
     that any uncaught exception means that it did not get that far.
     """
+    ending = _ending(finished)
+    unreached = _unreached(via, finished) if via and not ending else None
     reason = (
-        _ending(finished)
-        or (_unreached(via, finished) if via else None)
-        or (f"command not found: {', '.join(missing)}" if missing else None)
+        ending
+        or unreached
+        or (f"{ABSENT}: {', '.join(missing)}" if missing else None)
         or _shell_sign(finished.stderr)
         or _exception(command, finished, reads_output)
         or _status(command, finished)
     )
-    return Breakage(reason) if reason else None
+    return Breakage(reason, ran=not unreached) if reason else None
 
 
 def _ending(finished: Finished) -> str | None:
@@ -111,7 +117,10 @@ def signal_name(number: int) -> str:
 
 
 def _unreached(via: str, finished: Finished) -> str | None:
-    first = via.split()[0].rpartition("/")[2] if via.split() else ""
+    program = via.split()[0] if via.split() else ""
+    if program and _shell_sign(finished.stderr) == f"{ABSENT}: {program}":
+        return f"`{via}` did not reach its place: {ABSENT}: {program}"
+    first = program.rpartition("/")[2]
     for prefix, status, line in VIA_SIGNS:
         if prefix != first or finished.exit_code in (0, None) or status not in (None, finished.exit_code):
             continue
@@ -147,7 +156,7 @@ def _exception(command: str, finished: Finished, reads_output: bool) -> str | No
 def _status(command: str, finished: Finished) -> str | None:
     code = finished.exit_code or 0
     if code == 127:
-        return "command not found"
+        return ABSENT
     if code == 126:
         return "a command can not be executed here"
     if 128 < code <= 128 + 64:

@@ -15,7 +15,7 @@ from kbtool import settings
 from kbtool.errors import KbError, RefusedError
 from kbtool.journal.journal import open_journal
 from kbtool.journal.pending import PendingVerdict, mark_recorded, pending_verdicts
-from kbtool.journal.records import VerdictRecord
+from kbtool.journal.records import Keeping, VerdictRecord
 from kbtool.journal.terminal import base_key
 from kbtool.knowledge import writing
 from kbtool.knowledge.entry import read_entry
@@ -29,7 +29,7 @@ from kbtool.verification.run import CheckResult
 
 @dataclass(frozen=True)
 class Recorded:
-    """Where a verdict went. `problem` says why the entry does not have it; `copied_to` where a shipped entry was copied for it."""
+    """Where a verdict went. Neither in the entry nor a problem: the check did not run. `problem` says why the entry does not have it; `copied_to` where a shipped entry was copied for it."""
 
     in_entry: bool
     path: Path
@@ -55,8 +55,11 @@ def outcome_of(result: CheckResult) -> Outcome:
 
 
 def record(entry: Entry, base: Base, result: CheckResult, *, bases: Sequence[Base], match_id: int | None = None) -> Recorded:
-    """Write `result` into its entry and into the journal. Never raises for a file that can not be written: the answer says so."""
-    kept = _into_entry(entry, base, outcome_of(result), result.check)
+    """Write `result` into its entry and into the journal. Never raises for a file that can not be written: the answer says so.
+
+    A check that did not run has no outcome: only the journal notes why, and the entry stays as it was.
+    """
+    kept = _into_entry(entry, base, outcome_of(result), result.check) if result.ran else Recorded(False, entry.path)
     output = "\n".join(part for part in (result.stdout, result.stderr) if part)
     line = VerdictRecord(
         entry.id,
@@ -67,7 +70,7 @@ def record(entry: Entry, base: Base, result: CheckResult, *, bases: Sequence[Bas
         result.seconds,
         redact(result.environment.short()).text,
         output,
-        kept.in_entry,
+        Keeping.ENTRY if kept.in_entry else Keeping.WAITS if result.ran else Keeping.NOTHING,
     )
     with open_journal() as journal:
         journal.remember_verdict(line, base=base_key(each.root for each in bases), match_id=match_id)

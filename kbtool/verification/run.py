@@ -27,7 +27,10 @@ from kbtool.verification.verdict import Judgement, inconclusive, judge, judge_va
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check said. `seconds` is the check's own time; `check` the digest of what ran; `needs_person` asks for a judgement."""
+    """What a check said. `seconds` is the check's own time; `check` the digest of what ran.
+
+    `needs_person` asks for a judgement; `ran` is False where what the check needs is not here, so that there is no outcome to record.
+    """
 
     id: str
     verdict: Verdict
@@ -39,6 +42,7 @@ class CheckResult:
     check: str
     environment: Fingerprint
     needs_person: bool = False
+    ran: bool = True
 
     def judged(self, verdict: Verdict, by: str = "a person") -> CheckResult:
         """The same result after somebody looked at its output."""
@@ -90,7 +94,7 @@ def _result(entry: Entry, check: Check, surroundings: Surroundings, here: Finger
     started = time.monotonic()
     finished: Finished | None = None
     if unmet:
-        judgement = inconclusive(f"needs not met: {', '.join(unmet)}")
+        judgement = inconclusive(f"needs not met: {', '.join(unmet)}", ran=False)
     elif check.language == "python":
         judgement = evaluate_check(entry.id, check, values)
         finished = Finished("exit", None, None, time.monotonic() - started, "", "")
@@ -107,18 +111,19 @@ def _result(entry: Entry, check: Check, surroundings: Surroundings, here: Finger
         check=check.digest,
         environment=here,
         needs_person=judgement.needs_person,
+        ran=judgement.ran,
     )
 
 
 def _run(check: Check, surroundings: Surroundings) -> tuple[Finished | None, Judgement]:
     program = shell_program(check.command, surroundings.via)
     if program is None:
-        return None, inconclusive("there is no POSIX shell (`sh`) on this machine")
+        return None, inconclusive("there is no POSIX shell (`sh`) on this machine", ran=False)
     with with_python(surroundings.environment) as environment, working_folder(surroundings) as folder:
         try:
             finished = run_command(program, environment=with_steady_messages(environment), timeout=check.timeout, folder=folder)
         except OSError as error:
-            return None, inconclusive(f"the check could not be started: {error.strerror or error}")
+            return None, inconclusive(f"the check could not be started: {error.strerror or error}", ran=False)
         missing = [] if surroundings.via else missing_commands(check.command, environment, folder)
     return finished, judge(check, finished, missing=missing, via=surroundings.via)
 
@@ -129,7 +134,7 @@ def evaluate_check(entry_id: str, check: Check, values: Mapping[str, Any] | None
         wanted = free_names(check.command)
         absent = sorted(wanted - set(values or {}))
         if absent:
-            return inconclusive(_how_to_give(entry_id, absent))
+            return inconclusive(_how_to_give(entry_id, absent), ran=False)
         return judge_value(check, evaluate(check.command, values or {}))
     except ExpressionError as error:
         return inconclusive(str(error))

@@ -153,10 +153,17 @@ def _recorded(attempt: Attempt, bases: Sequence[Base]) -> Attempt:
     kept = record(target.entry, target.base, attempt.result, bases=bases, match_id=target.match_id)
     if kept.in_entry:
         waiting = pending(bases, target.entry.id)
-        notes = (f"{len(waiting)} earlier outcomes of `{target.entry.id}` wait to be written: `kb verify --pending`",) if waiting else ()
+        notes = (_waiting(len(waiting), target.entry.id),) if waiting else ()
         return replace(attempt, recorded=kept, warnings=attempt.warnings + notes)
+    if not attempt.result.ran:
+        return replace(attempt, recorded=kept)
     hint = f"run `kb verify {target.entry.id}` again" if kept.refused else "the journal keeps the outcome; `kb verify --pending` writes it later"
     return replace(attempt, recorded=kept, problem=f"the outcome was not recorded: {kept.problem}", hint=hint)
+
+
+def _waiting(count: int, entry_id: str) -> str:
+    who = "1 earlier outcome" if count == 1 else f"{count} earlier outcomes"
+    return f"{who} of `{entry_id}` could not be written at the time; `kb verify --pending` writes it now"
 
 
 def exit_status(attempts: Sequence[Attempt]) -> ExitStatus:

@@ -32,6 +32,8 @@ class Look:
     reason: str
     place: Place | None = None
     values: tuple[tuple[str, str], ...] = ()
+    ran: bool = True
+    """False when no frame had the values."""
 
 
 class CheckFailedError(AssertionError):
@@ -91,11 +93,11 @@ def _look(entry: Entry, check: Check, candidates: Sequence[Place], mapping: dict
     if place is None:
         missing = ", ".join(sorted(wanted - set().union(*(set(one.values) for one in candidates)))) if candidates else ", ".join(sorted(wanted))
         reason = f"no frame of the traceback has all of {', '.join(sorted(wanted))}" + (f" (nowhere: {missing})" if missing else "")
-        return Look(entry, Verdict.INCONCLUSIVE, f"{reason}; `--with NAME=EXPRESSION` maps a name")
+        return Look(entry, Verdict.INCONCLUSIVE, f"{reason}; `--with NAME=EXPRESSION` maps a name", ran=False)
     values = {name: evaluate(mapping[name], place.values) if name in mapping else place.values[name] for name in names}
     judgement = evaluate_check(entry.id, check, values)
     seen = tuple((name, describe(value)) for name, value in sorted(values.items())[:VALUES_SHOWN])
-    return Look(entry, judgement.verdict, judgement.reason, place, seen)
+    return Look(entry, judgement.verdict, judgement.reason, place, seen, judgement.ran)
 
 
 def record_look(found: Look, bases: Sequence[Base], *, match_id: int | None = None) -> bool:
@@ -107,5 +109,5 @@ def record_look(found: Look, bases: Sequence[Base], *, match_id: int | None = No
     except KbError:
         return False
     note = "; ".join([found.reason, *(f"{name} {value}" for name, value in found.values)])
-    result = CheckResult(entry.id, found.verdict, note, None, None, "", "", found.entry.check.digest, _here())
+    result = CheckResult(entry.id, found.verdict, note, None, None, "", "", found.entry.check.digest, _here(), ran=found.ran)
     return record(entry, base, result, bases=bases, match_id=match_id).in_entry

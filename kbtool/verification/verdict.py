@@ -41,16 +41,20 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict and the evidence or obstacle behind it. `needs_person` is True when nothing but a person can tell."""
+    """A verdict and the evidence or obstacle behind it. `needs_person` is True when nothing but a person can tell.
+
+    `ran` is False where what the check needs was not there, so that nothing was tried: such a verdict says nothing about the entry.
+    """
 
     verdict: Verdict
     reason: str
     needs_person: bool = False
+    ran: bool = True
 
 
-def inconclusive(reason: str) -> Judgement:
-    """What kept a check from answering."""
-    return Judgement(Verdict.INCONCLUSIVE, reason)
+def inconclusive(reason: str, *, ran: bool = True) -> Judgement:
+    """What kept a check from answering; `ran` is False when it kept the check from running at all."""
+    return Judgement(Verdict.INCONCLUSIVE, reason, ran=ran)
 
 
 def judge(check: Check, finished: Finished, *, missing: Sequence[str] = (), via: str = "") -> Judgement:
@@ -59,14 +63,14 @@ def judge(check: Check, finished: Finished, *, missing: Sequence[str] = (), via:
     reads_output = condition is not None and condition.source in ("stdout", "version")
     broke = breakage(check.command, finished, missing, reads_output=reads_output, via=via)
     if condition is None:
-        return inconclusive(broke.reason) if broke else _for_a_person(finished)
+        return inconclusive(broke.reason, ran=broke.ran) if broke else _for_a_person(finished)
     if broke is None:
         return read(condition, finished)
     if is_explicit(condition) and finished.ended in ("exit", "killed"):
         judgement = read(condition, finished)
         if judgement.verdict is Verdict.CONFIRMED:
             return judgement
-    return inconclusive(broke.reason)
+    return inconclusive(broke.reason, ran=broke.ran)
 
 
 def is_explicit(condition: Condition) -> bool:

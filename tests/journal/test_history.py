@@ -10,7 +10,7 @@ import pytest
 
 from kbtool.journal import history
 from kbtool.journal.journal import journal_path, now, open_journal
-from kbtool.journal.records import VerdictRecord
+from kbtool.journal.records import Keeping, VerdictRecord
 from kbtool.journal.schema import MIGRATIONS
 from kbtool.journal.shapes import shape_of
 from kbtool.model import Answer, Confidence, Failure, Match, Phase, Verdict
@@ -22,7 +22,7 @@ def an_answer(*ids: str, message: str = "boom") -> Answer:
 
 
 def a_verdict(entry: str, verdict: Verdict) -> VerdictRecord:
-    return VerdictRecord(entry, "00000000", verdict, "", 0, 0.1, "linux", "", True)
+    return VerdictRecord(entry, "00000000", verdict, "", 0, 0.1, "linux", "", Keeping.ENTRY)
 
 
 def test_months_count_answers_and_verdicts() -> None:

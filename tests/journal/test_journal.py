@@ -12,7 +12,7 @@ import pytest
 
 from kbtool.journal import journal as module
 from kbtool.journal.journal import journal_path, open_journal
-from kbtool.journal.records import RunSummary, VerdictRecord
+from kbtool.journal.records import Keeping, RunSummary, VerdictRecord
 from kbtool.model import Answer, Confidence, Failure, Match, Phase, Verdict
 
 
@@ -22,7 +22,7 @@ def an_answer(*ids: str, excerpt: str = "RuntimeError: boom") -> Answer:
 
 
 def a_verdict(entry: str) -> VerdictRecord:
-    return VerdictRecord(entry, "00000000", Verdict.CONFIRMED, "exit 0", 0, 0.1, "linux", "output", True)
+    return VerdictRecord(entry, "00000000", Verdict.CONFIRMED, "exit 0", 0, 0.1, "linux", "output", Keeping.ENTRY)
 
 
 def test_last_match_belongs_to_base_and_terminal() -> None:

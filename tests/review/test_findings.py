@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from kbtool.knowledge.card import Card, from_json, likeness, sketch, to_json
 from kbtool.review.findings import Finding, Today, entry_findings, in_order, near_duplicates
 from kbtool.review.survey import Standing
 from kbtool.review.versions import outside
+from tests.conftest import Kb, build_base
 from tests.review.test_tree import TODAY, card, standing
 
 HERE = Today(TODAY, torch="2.13.0+cpu")
@@ -73,6 +77,19 @@ def test_the_journal_counts_too() -> None:
     seen = replace(standing(healthy(confirmed=0, months={})), months={"2026-11": Month(first=5, refuted=3)})
 
     assert "misleading" in kinds(seen)
+
+
+def test_needs_that_were_never_met_are_known_from_the_journal(kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """A check that could not run leaves no row in its entry; three times that, and the review says that its needs are never met."""
+    text = make_entry().replace("status: active", "needs: [command:no-such-command]\nstatus: active")
+    base = build_base(tmp_path / "entries", {"data/some-fault": text})
+    kb("allow", "some-fault", entries=base)
+    for _ in range(3):
+        kb("verify", "some-fault", entries=base)
+
+    due = json.loads(kb("review", "--json", entries=base).stdout)["findings"]
+
+    assert [(finding["kind"], finding["reason"]) for finding in due] == [("broken", "needs never met: command:no-such-command (3×)")]
 
 
 def test_a_date_that_is_none_is_no_finding() -> None:

@@ -290,7 +290,7 @@ def test_an_entry_that_can_not_be_written_gets_the_verdict_later(kb: Kb, tmp_pat
     assert "Outcomes" not in path.read_text()
 
     told = kb("verify", "some-fault", entries=base)
-    assert "wait to be written" in told.stderr
+    assert "1 earlier outcome of `some-fault` could not be written" in told.stderr
     late = kb("verify", "--pending", entries=base)
     assert late.returncode == 0, late
     assert [outcome.verdict.value for outcome in read_entry(path, "data").outcomes] == ["confirmed", "confirmed"]
@@ -345,3 +345,53 @@ def test_a_shipped_entry_is_copied_into_the_users_base(kb: Kb, own_world: Path) 
     assert str(own) in first.stderr
     assert len(read_entry(own, "data").outcomes) == earlier + 2
     assert shipped.read_bytes() == before
+
+
+NEVER_RAN: dict[str, tuple[dict[str, str], list[str], str]] = {
+    "a need is not met": ({"needs": "[command:no-such-command]"}, [], "needs not met"),
+    "the prefix does not exist": ({}, ["--via", "no-such-prefix exec trainer"], "command not found: no-such-prefix"),
+    "values are not at hand": ({"verify": "max(labels) >= classes", "confirms": "true", "language": "python"}, [], "values not at hand"),
+}
+"""Parts of an entry and options with which its check can not run here, and how kb says so."""
+
+
+@pytest.mark.parametrize("name", NEVER_RAN)
+def test_a_check_that_did_not_run_leaves_the_entry_alone(name: str, kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """Nothing is written into the entry, nothing waits to be written, and the exit code still says inconclusive."""
+    parts, options, reason = NEVER_RAN[name]
+    language, needs = parts.get("language", "sh"), parts.get("needs", "[]")
+    text = make_entry(**parts).replace("```sh", f"```{language}").replace("status: active\n", f"needs: {needs}\nstatus: active\n")
+    base = build_base(tmp_path / "entries", {"data/some-fault": text})
+    path = base / "data" / "some-fault.md"
+    before = path.read_bytes()
+    kb("allow", "some-fault", *options, entries=base)
+
+    done = kb("verify", "some-fault", *options, entries=base)
+    waiting = kb("verify", "--pending", entries=base)
+
+    assert done.returncode == 3 and reason in done.stdout
+    assert "nothing recorded: the check did not run" in done.stderr
+    assert path.read_bytes() == before
+    assert "no outcome waits" in waiting.stderr
+
+
+@pytest.mark.parametrize("command", ["true", "no-such-command --query | tail -1"])
+def test_a_check_that_ran_in_vain_leaves_its_row(command: str, kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """A check that ran and gave no answer is an outcome: it tells of the check, also that it lacks `needs` for its command."""
+    base = build_base(tmp_path / "entries", {"data/some-fault": make_entry(verify=command, confirms="stdout > 3")})
+    kb("allow", "some-fault", entries=base)
+
+    done = kb("verify", "some-fault", entries=base)
+
+    assert done.returncode == 3
+    assert "| inconclusive |" in (base / "data" / "some-fault.md").read_text()
+
+
+def test_a_shipped_entry_is_not_copied_for_a_check_that_did_not_run(kb: Kb, own_world: Path) -> None:
+    """Asking a shipped entry's expression without its values makes no copy in the user's base."""
+    kb("allow", "label-out-of-range", entries=None)
+
+    done = kb("verify", "label-out-of-range", entries=None)
+
+    assert done.returncode == 3 and "values not at hand" in done.stdout
+    assert not list((own_world / "data").rglob("*.md"))
