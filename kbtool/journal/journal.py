@@ -26,7 +26,8 @@ EXCERPT_LIMIT = 16 * 1024
 OUTPUT_LIMIT = 64 * 1024
 MESSAGE_LIMIT = 2000
 PRUNE_EVERY = 500
-BUSY_SECONDS = 5.0
+BUSY_SECONDS = 15.0
+"""Seconds that one process waits for others to have written, on a disk that syncs slowly."""
 
 
 def journal_path() -> Path:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from kbtool.knowledge.lint import EVERYWHERE, commands_of, is_fix, is_sentence
 
-SYNTAX_SECONDS = 5.0
+SYNTAX_SECONDS = 30.0
 MOST_CHARACTERS = 4000
 """A line longer than this is no check that a person can read before allowing it."""
 

@@ -24,10 +24,13 @@ from kbtool.verification.process import run_command
 from kbtool.verification.shell import Surroundings, find_python, shell_program, surroundings_of, with_python
 
 PROBE_SECONDS = 2.0
-"""Time limit of one question."""
+"""Time limit of one question that waits for somebody else; one that computes has more (see `probe`)."""
 
 DEEP_SECONDS = 60.0
 """Time limit where torch is imported."""
+
+START_SECONDS = 3.0
+"""Time that the python asked may take to start and to end."""
 
 FRESH_SECONDS = 60.0
 """Age up to which a remembered fingerprint serves for another check."""
@@ -109,6 +112,8 @@ def remembered_fingerprint() -> Fingerprint | None:
 
 
 def _ask(surroundings: Surroundings, asked: str, deep: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    from kbtool.verification.probe import CROWDED_SECONDS
+
     limit = DEEP_SECONDS if deep else PROBE_SECONDS
     probes = "" if not deep else ",".join([*_names(), "deep"])
     with with_python(surroundings.environment) as environment:
@@ -118,7 +123,7 @@ def _ask(surroundings: Surroundings, asked: str, deep: bool) -> tuple[dict[str, 
         if surroundings.via:
             program = _elsewhere(surroundings.via, program[1:])
         try:
-            finished = run_command(program, environment=environment, timeout=limit + 3, folder=surroundings.folder)
+            finished = run_command(program, environment=environment, timeout=limit + CROWDED_SECONDS + START_SECONDS, folder=surroundings.folder)
             answer = json.loads(finished.stdout.strip().splitlines()[-1])
         except (OSError, ValueError, IndexError):
             return {}, {"all": f"no answer from {program[0]}"}

@@ -20,9 +20,23 @@ from kbtool.verification.broken import breakage
 from kbtool.verification.process import Finished
 from kbtool.verification.versions import last_version, version_key
 
-REGEX_SECONDS = 1.0
+REGEX_SECONDS = 1
 REGEX_TEXT = 64 * 1024
-"""Limits of a pattern out of an entry: it is searched in a process of its own, because Python's engine can not be interrupted."""
+"""Limits of a pattern out of an entry, in processor time: it is searched in a process of its own, because Python's engine can not be interrupted."""
+
+REGEX_PATIENCE = 15.0
+"""Seconds on the clock after which the search is given up in any case: a crowded machine is slow to give it its second."""
+
+_SEARCH = f"""
+import re, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, ({REGEX_SECONDS}, {REGEX_SECONDS + 1}))
+except (ImportError, OSError, ValueError):
+    pass
+pattern, text = sys.stdin.read().split(chr(0), 1)
+sys.exit(0 if re.search(pattern, text, re.M) else 1)
+"""
 
 EVIDENCE_LIMIT = 120
 """Characters of output that a reason quotes."""
@@ -102,7 +116,7 @@ def _text(condition: Condition, finished: Finished) -> Judgement:
     else:
         holds = search(condition.operand, text)
     if holds is None:
-        return inconclusive(f"the pattern of `confirms` took longer than {REGEX_SECONDS:g} s")
+        return inconclusive(f"the pattern of `confirms` took longer than {REGEX_SECONDS} s")
     if holds:
         return _decided(True, f"{source}: {_line_with(condition, text)}")
     return _decided(False, f"{source}: {_brief(text.strip()) or 'nothing'}")
@@ -165,11 +179,10 @@ def _truth(value: Any) -> bool | None:
 
 def search(pattern: str, text: str) -> bool | None:
     """True where `pattern` is found in the last `REGEX_TEXT` characters of `text`; None when that took too long."""
-    program = "import re,sys; pattern, text = sys.stdin.read().split('\\0', 1); sys.exit(0 if re.search(pattern, text, re.M) else 1)"
     data = f"{pattern}\0{text[-REGEX_TEXT:]}".encode("utf-8", "replace")
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-X", "utf8", "-c", program], input=data, capture_output=True, timeout=REGEX_SECONDS, check=False
+            [sys.executable, "-I", "-S", "-X", "utf8", "-c", _SEARCH], input=data, capture_output=True, timeout=REGEX_PATIENCE, check=False
         )
     except subprocess.TimeoutExpired:
         return None

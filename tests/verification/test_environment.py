@@ -122,7 +122,8 @@ def test_every_probe_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for_ever.set()
     assert time.monotonic() - started < 20
     assert values == {"hangs": None, "raises": None, "answers": 42}
-    assert unknown == {"hangs": "no answer within 0.2 s", "raises": "ZeroDivisionError: integer division or modulo by zero"}
+    assert unknown.pop("hangs").startswith("no answer within ")
+    assert unknown == {"raises": "ZeroDivisionError: integer division or modulo by zero"}
 
 
 def test_no_python_is_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

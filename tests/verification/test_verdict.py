@@ -170,7 +170,7 @@ def test_an_entrys_pattern_can_not_hang_kb() -> None:
     started = time.monotonic()
 
     assert search("(a+)+$", "a" * 60 + "b") is None
-    assert time.monotonic() - started < 10, "one second, and more only on a loaded machine"
+    assert time.monotonic() - started < 60, "one second of processor time, which a crowded machine gives slowly"
     assert search("^b$", "a\nb\n") is True
     assert search("^c$", "a\nb\n") is False
 
