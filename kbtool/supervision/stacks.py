@@ -24,6 +24,9 @@ from kbtool.supervision.startup_record import ProcessRecord
 
 DUMP_DEADLINE = 2.0
 _SETTLED = 0.1
+_SETTLED_RUNNING = 0.5
+"""Seconds without a further byte after which a dump is whole; a process that would run may just be waiting for a core in the middle of it."""
+
 _PY_SPY_DEADLINE = 10.0
 
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)$')
@@ -118,7 +121,7 @@ def _by_faulthandler(record: ProcessRecord) -> tuple[ThreadStack, ...]:
     with contextlib.suppress(OSError):
         before = path.stat().st_size
         os.kill(record.pid, number)
-        return parse_faulthandler(_await_dump(path, before), record.pid)
+        return parse_faulthandler(_await_dump(path, before, record.pid), record.pid)
     return ()
 
 
@@ -132,11 +135,11 @@ def _may_be_asked(record: ProcessRecord) -> bool:
     return state not in "TtZ" and same and record.stacks_signal is not None and catches(record.pid, record.stacks_signal)
 
 
-def _await_dump(path: Path, before: int) -> str:
+def _await_dump(path: Path, before: int, pid: int) -> str:
     """What is written behind `before`, once it has stopped growing."""
     deadline = time.monotonic() + DUMP_DEADLINE
     size, changed = before, time.monotonic()
-    while time.monotonic() < deadline and (size == before or time.monotonic() - changed < _SETTLED):
+    while time.monotonic() < deadline and (size == before or time.monotonic() - changed < _settled_after(pid)):
         time.sleep(0.01)
         now = path.stat().st_size
         if now != size:
@@ -144,6 +147,12 @@ def _await_dump(path: Path, before: int) -> str:
     with open(path, "rb") as file:
         file.seek(before)
         return file.read().decode("utf-8", "replace")
+
+
+def _settled_after(pid: int) -> float:
+    with contextlib.suppress(OSError, IndexError):
+        return _SETTLED_RUNNING if read_stat(f"/proc/{pid}/stat")[1][0] == "R" else _SETTLED
+    return _SETTLED
 
 
 def parse_faulthandler(text: str, pid: int) -> tuple[ThreadStack, ...]:
