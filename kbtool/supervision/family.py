@@ -16,6 +16,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kbtool.supervision.interrupts import interrupts_held
+
 _PR_SET_CHILD_SUBREAPER = 36
 _END_BY_THEMSELVES = 0.5
 _AFTER_TERM = 2.0
@@ -132,22 +134,24 @@ class Family:
 
     def run_helper(self, command: Sequence[str], *, timeout: float) -> subprocess.CompletedProcess[bytes] | None:
         """Run a program for kb itself (py-spy, nvidia-smi), kept apart from the job; None when it is missing or takes too long."""
+        process: subprocess.Popen[bytes] | None = None
         try:
-            with self._lock:
+            with interrupts_held(), self._lock:
                 process = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
                 )
                 self._helpers.add(process.pid)
-        except OSError:
-            return None
-        try:
             out, err = process.communicate(timeout=timeout)
             return subprocess.CompletedProcess(list(command), process.returncode, out, err)
-        except subprocess.TimeoutExpired:
+        except (OSError, subprocess.TimeoutExpired):
             return None
         finally:
-            if process.returncode is None:  # too slow, or kb is being interrupted
-                process.kill()
-                process.communicate()
-            with self._lock:
-                self._helpers.discard(process.pid)
+            if process is not None:
+                self._dismiss(process)
+
+    def _dismiss(self, process: subprocess.Popen[bytes]) -> None:
+        if process.returncode is None:  # too slow, or kb is being interrupted
+            process.kill()
+            process.communicate()
+        with self._lock:
+            self._helpers.discard(process.pid)

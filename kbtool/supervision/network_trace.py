@@ -13,15 +13,20 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kbtool.supervision.interrupts import interrupts_held
 from kbtool.supervision.processes import read_stat
 from kbtool.supervision.readings import Reading
 
 LET_GO_WITHIN = 5.0
 """Seconds that strace gets to detach before it is killed; the kernel then detaches for it."""
+
+ATTACH_WITHIN = 5.0
+"""Seconds that strace gets to take hold of the process, so that what is asked for is traced from its first moment on."""
 
 _CALL = re.compile(r"^(?:\[pid +)?(?P<pid>\d+)\]? +(?P<call>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+)(?: (?P<error>E[A-Z]+))?")
 _RESUMED = re.compile(r"<\.\.\. (?P<call>\w+) resumed>(?P<rest>.*)$")
@@ -68,12 +73,17 @@ class Tracing:
             return self
         self._folder = tempfile.TemporaryDirectory(prefix="kb-trace-")
         self._stopped = _state(self._pid) in "Tt"
-        bound = [timeout, "--signal=INT", f"{self._seconds + LET_GO_WITHIN:g}"]
+        bound = [timeout, "--signal=INT", f"{ATTACH_WITHIN + self._seconds + LET_GO_WITHIN:g}"]
         options = ["-f", "-qq", "-e", "trace=%network", "-e", "signal=none", "-o", str(self._file("calls")), "-p", str(self._pid)]
-        with open(self._file("complaints"), "wb") as complaints:
-            self._process = subprocess.Popen(
-                [*bound, program, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
-            )
+        try:
+            with interrupts_held(), open(self._file("complaints"), "wb") as complaints:
+                self._process = subprocess.Popen(
+                    [*bound, program, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
+                )
+            self._await_attached(self._process)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -87,6 +97,11 @@ class Tracing:
             self.seen = self._read()
         finally:
             self._folder.cleanup()
+
+    def _await_attached(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + ATTACH_WITHIN
+        while process.poll() is None and _tracer(self._pid) == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     def _file(self, name: str) -> Path:
         return Path(self._folder.name) / name
@@ -117,6 +132,14 @@ def _state(pid: int) -> str:
         return read_stat(f"/proc/{pid}/stat")[1][0]
     except (OSError, IndexError):
         return "X"
+
+
+def _tracer(pid: int) -> int:
+    """Who traces the process; 0 for nobody."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^TracerPid:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(errors="replace"), re.MULTILINE)
+        return int(found.group(1)) if found else 0
+    return 0
 
 
 def read_calls(lines: Sequence[str]) -> Iterator[Reading]:
