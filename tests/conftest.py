@@ -102,7 +102,7 @@ def kb(tmp_path: Path) -> Kb:
         entries: Path | None = None,
         cwd: Path | None = None,
         env: dict[str, str] | None = None,
-        timeout: float = 120,
+        timeout: float = 300,
     ) -> subprocess.CompletedProcess[str]:
         where = cwd or tmp_path / "elsewhere"
         where.mkdir(exist_ok=True)

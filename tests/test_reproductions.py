@@ -61,6 +61,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         opened.close()
 
 
+def unhurried(text: str) -> str:
+    """The entry with time enough for its check on a crowded machine."""
+    return re.sub(r"^timeout: .*\n", "", text, count=1, flags=re.MULTILINE).replace("\nstatus:", "\ntimeout: 100s\nstatus:", 1)
+
+
 def verdict_of(on: Any, entry: Entry) -> str:
     """Verdict and reason of the entry's check, run by `kb verify` on the stage; a Python check has spoken already."""
     if entry.check.language == "python":
@@ -68,7 +73,7 @@ def verdict_of(on: Any, entry: Entry) -> str:
     base = on.job.parent / "base" / "entries"
     if not base.exists():
         (base / entry.domain).mkdir(parents=True)
-        shutil.copy(entry.path, base / entry.domain)
+        (base / entry.domain / entry.path.name).write_text(unhurried(entry.path.read_text(encoding="utf-8")), encoding="utf-8")
         shutil.copy(entry.path.parent / "README.md", base / entry.domain)
     here = read_entry(base / entry.domain / entry.path.name, entry.domain)
     Consent(on.job.parent / "state" / "kb" / "consent").allow(request_for(here))

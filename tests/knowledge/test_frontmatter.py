@@ -66,11 +66,11 @@ REFUSED = {
 def test_refused_at_its_line(name: str) -> None:
     """What the format does not allow is refused with the line it stands in, quickly whatever its size."""
     text, line, word = REFUSED[name]
-    begun = time.perf_counter()
+    begun = time.process_time()
 
     with pytest.raises(FrontMatterError) as caught:
         parse(text)
 
     assert word in caught.value.message
     assert caught.value.line == line
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

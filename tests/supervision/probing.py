@@ -19,7 +19,7 @@ DEADLINE = 60.0
 def program(source: str, *, python: str = sys.executable, env: Mapping[str, str] | None = None, arguments: tuple[str, ...] = ()) -> Iterator[tuple[int, str]]:
     """Run Python source in a process of its own until the test is done; yields its number and the first line that it printed."""
     process = subprocess.Popen(
-        [python, "-c", source, *arguments], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **(env or {})}
+        [python, "-c", source, *arguments], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
     )
     try:
         assert process.stdout is not None

@@ -25,7 +25,7 @@ class Sleepy(Dataset):
     def __len__(self):
         return 60
     def __getitem__(self, index):
-        time.sleep(0.4 if index == 37 else 0.004)
+        time.sleep(1.2 if index == 37 else 0.004)
         return torch.zeros(8)
 
 class Leaky(Dataset):
@@ -55,7 +55,7 @@ class Stuck(Dataset):
 class Stream(IterableDataset):
     def __iter__(self):
         for number in range(40):
-            time.sleep(0.3 if number == 11 else 0.001)
+            time.sleep(1.2 if number == 11 else 0.001)
             yield number
 
 def sleepy(): return DataLoader(Sleepy(), batch_size=4)
@@ -83,7 +83,7 @@ def project(tmp_path: Path) -> Path:
 
 def probe(kb: Kb, project: Path, target: str, *options: str, code: int = 0) -> dict[str, Any]:
     """What `kb probe loader --json` says, run in the project's folder with the tests' own python."""
-    done = kb("probe", "loader", target, "--json", *options, cwd=project, env={"KB_PYTHON": sys.executable})
+    done = kb("probe", "loader", target, "--json", *options, cwd=project, env={"KB_PYTHON": sys.executable}, timeout=300)
     assert (done.returncode, done.stderr) == (code, "")
     assert [line for line in started_here() if "loader_trial.py" in line] == []
     told: dict[str, Any] = json.loads(done.stdout)
@@ -125,7 +125,7 @@ def test_a_dataset_that_can_not_be_sent_to_workers(kb: Kb, project: Path) -> Non
 @pytest.mark.torch
 def test_a_loader_that_hangs_with_workers_ends_at_its_deadline(kb: Kb, project: Path) -> None:
     """Workers that never deliver: told as a hang, the deadline holds, and nothing is left running."""
-    told = probe(kb, project, "loaders:stuck", "--workers", "0,1", "--timeout", "30s")
+    told = probe(kb, project, "loaders:stuck", "--workers", "0,1", "--timeout", "60s")
 
     assert {"hangs", "cut short"} & set(kinds(told["readings"]))
     assert told["runs"][0]["first"] is not None

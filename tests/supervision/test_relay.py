@@ -180,7 +180,7 @@ def test_job_is_not_held_up_by_a_failing_watch(home) -> None:
 def test_stopped_job_is_stopped_and_goes_on(home, tmp_path: Path) -> None:
     """SIGTSTP stops job and kb alike, SIGCONT lets both go on."""
     process = subprocess.Popen(
-        [*KB, "run", "--", "sh", "-c", f"echo $$ > {tmp_path}/pid; sleep 1; exit 6"],
+        [*KB, "run", "--", "sh", "-c", f"echo $$ > {tmp_path}/pid; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exit 6"],
         env=home,
         stdout=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
@@ -191,6 +191,7 @@ def test_stopped_job_is_stopped_and_goes_on(home, tmp_path: Path) -> None:
     process.send_signal(signal.SIGTSTP)
     wait_until(lambda: _state(process.pid) == "T" and _state(job) == "T", "both being stopped")
     process.send_signal(signal.SIGCONT)
+    (tmp_path / "go").touch()
     assert process.wait(60) == 6
 
 

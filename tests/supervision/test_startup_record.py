@@ -181,8 +181,13 @@ def test_cost_is_milliseconds(tmp_path: Path) -> None:
     """The record adds a few milliseconds of CPU to the start of a process: far below the 20 allowed here."""
     (tmp_path / "run").mkdir()
     environment = prepare(os.environ, tmp_path / "run")
-    cost = {on: min(_cpu_of_start(environment if on else dict(os.environ)) for _ in range(10)) for on in (False, True)}
-    assert cost[True] - cost[False] < 0.02
+    plain, recorded = [], []
+    for _ in range(60):  # a crowded machine makes processor time dearer too; the least of several is the program's own
+        plain.append(_cpu_of_start(dict(os.environ)))
+        recorded.append(_cpu_of_start(environment))
+        if len(plain) >= 5 and min(recorded) - min(plain) < 0.02:
+            return
+    raise AssertionError(f"{min(recorded) - min(plain):.3f} s")
 
 
 def _cpu_of_start(environment: dict[str, str]) -> float:

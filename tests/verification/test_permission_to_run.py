@@ -243,7 +243,7 @@ def test_what_was_shown_is_what_runs(repository: Path, canary: Path, tmp_path: P
     shown, evil = path.read_text(), tmp_path / "evil"
     swapped = shown.replace(f"touch {canary}", f"touch {evil}")
     for number in range(3):
-        path.write_text(shown.replace("status: active", f"timeout: {number + 1}s\nstatus: active"))
+        path.write_text(shown.replace("status: active", f"timeout: {number + 60}s\nstatus: active"))
         terminal = kb_at_terminal("verify", "disk-full", cwd=repository)
         terminal.wait_for("[y/N]")
         path.write_text(swapped)
@@ -275,7 +275,7 @@ def test_a_thousand_swaps_never_run_what_was_not_shown(repository: Path, canary:
     monkeypatch.setenv("KB_ENTRIES", str(path.parent.parent))
     consent = Consent()
     for number in range(proof_count(30, 1000)):
-        path.write_text(shown.replace("status: active", f"timeout: {number + 1}s\nstatus: active"))
+        path.write_text(shown.replace("status: active", f"timeout: {number + 60}s\nstatus: active"))
         plan = Plan(find_targets(["disk-full"], find_layers()), surroundings_of())
         ask_consent(plan.requests(), consent, answers=Swapper(path, swapped))
 

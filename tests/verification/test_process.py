@@ -22,9 +22,13 @@ from tests.verification.conftest import proof_count
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 TIMEOUT = 2.0
+"""For what is to be ended when its time is up."""
+
+ENOUGH = 60.0
+"""For what ends by itself, on the slowest machine."""
 
 
-def run(command: str, *, marker: str = "", timeout: float = TIMEOUT, **options: object) -> Finished:
+def run(command: str, *, marker: str = "", timeout: float = ENOUGH, **options: object) -> Finished:
     """A shell line under the limits; `marker` in its environment finds its processes again."""
     return run_command(["/bin/sh", "-c", command], environment={**os.environ, "KB_TEST_MARKER": marker}, timeout=timeout, **options)  # type: ignore[arg-type]
 
@@ -61,14 +65,14 @@ def test_no_check_outlives_its_limits(name: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.monotonic()
 
-    finished = run(ESCAPES[name], marker=marker)
+    finished = run(ESCAPES[name], marker=marker, timeout=TIMEOUT)
 
     took = time.monotonic() - started
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while alive(marker) and time.monotonic() < end:  # the kernel needs a moment to bury what was killed
         time.sleep(0.01)
     assert not alive(marker)
-    assert took <= TIMEOUT + 2 + 3, "3 s more for a loaded machine"
+    assert took <= TIMEOUT + 2 + 20, "20 s more for a crowded machine; the check itself would take 300"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
     assert len(finished.stdout) <= KEPT_OUTPUT + 100
 
@@ -156,7 +160,7 @@ def test_a_signal_is_no_exit_status() -> None:
 
 def test_a_missing_program_is_reported() -> None:
     """A program that can not be executed ends as a shell would end it."""
-    finished = run_command(["/no/such/program"], environment=dict(os.environ), timeout=TIMEOUT)
+    finished = run_command(["/no/such/program"], environment=dict(os.environ), timeout=ENOUGH)
 
     assert (finished.ended, finished.exit_code) == ("exit", 127)
 
