@@ -1,14 +1,14 @@
 """The words of kb: what an entry, a check, an outcome and an answer are.
 
-Plain frozen data, no behaviour beyond what follows from the data itself. Every layer speaks in these types.
+Plain frozen data, no behaviour beyond what follows from the data itself. Every layer speaks in these types. They are named tuples because
+every start pays for making the classes, and a dataclass costs four times as much.
 """
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 
 class Status(str, Enum):
@@ -53,8 +53,7 @@ DEFAULT_TIMEOUT = 10.0
 """Seconds a check may take when its entry names no timeout."""
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The one line that tells whether a cause is really present, and how to read its result.
 
     `language` is ``sh`` (run by /bin/sh) or ``python`` (one expression over the failed program's values).
@@ -70,12 +69,13 @@ class Check:
     @property
     def digest(self) -> str:
         """Eight hex digits over command, language, confirms, needs and timeout; outcomes carry it, so that older ones show as stale."""
+        import hashlib
+
         parts = (self.language, self.command, self.confirms or "", "\n".join(self.needs), f"{self.timeout:g}")
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One row of an entry's Outcomes table: what its check said, when and where."""
 
     when: str
@@ -88,12 +88,11 @@ class Outcome:
     environment: str
     """The short fingerprint, ``linux · py3.11 · torch 2.13.0+cpu · no GPU``."""
     note: str = ""
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]
     """How many equal outcomes this row stands for: ranks of one job, or rows folded by a review."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One known fault, as its Markdown file tells it."""
 
     id: str
@@ -135,8 +134,7 @@ def first_sentence(text: str) -> str:
     return line
 
 
-@dataclass(frozen=True)
-class Domain:
+class Domain(NamedTuple):
     """A domain page: the keywords that lead to it and what to do first."""
 
     name: str
@@ -147,8 +145,7 @@ class Domain:
     path: Path | None = None
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """The first real failure found in a text: what `kb match` reports as ``error``."""
 
     type: str
@@ -161,8 +158,7 @@ class Failure:
     excerpt: str
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(NamedTuple):
     """Why an entry matched: a line of the input and the tokens of the symptom found in it."""
 
     line: int
@@ -170,8 +166,7 @@ class Reason:
     tokens: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """Recorded outcomes of one entry, counted."""
 
     confirmed: int = 0
@@ -181,8 +176,7 @@ class Tally:
     last_verdict: Verdict | None = None
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(NamedTuple):
     """One answer: an entry that may explain the failure, how sure, and why."""
 
     id: str
@@ -201,8 +195,7 @@ class Match:
     applies_to: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """What `kb match` knows about a text: the failure it found, the entries that explain it, or the domain's first action."""
 
     failure: Failure | None

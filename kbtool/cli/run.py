@@ -141,7 +141,6 @@ def _write_report(path: Path, report: Report) -> None:
 def _print_end(ended: Ended) -> None:
     """A healthy end says nothing; a crash says what it was, what the base knows, and what to type next."""
     import contextlib
-    from dataclasses import replace
 
     from kbtool.cli.answers import print_answer
     from kbtool.cli.render import safe_line
@@ -156,7 +155,7 @@ def _print_end(ended: Ended) -> None:
         for sentence in report.ending:
             print(f"    {safe_line(sentence)}")
         if report.answer is not None and known:
-            print_answer(replace(report.answer, matches=report.answer.matches[:3]))
+            print_answer(report.answer._replace(matches=report.answer.matches[:3]))
 
 
 def _remember(ended: Ended, command: list[str]) -> None:

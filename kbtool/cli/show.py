@@ -53,12 +53,10 @@ def show(
 
 
 def _as_json(entry: Entry, layer: str) -> dict[str, Any]:
-    import dataclasses
-
-    value = dataclasses.asdict(entry)
-    value.update(path=str(entry.path), layer=layer, status=entry.status.value)
+    value = entry._asdict()
+    value.update(path=str(entry.path), layer=layer, status=entry.status.value, outcomes=[outcome._asdict() for outcome in entry.outcomes])
     if entry.check:
-        value["check"]["digest"] = entry.check.digest
+        value["check"] = {**entry.check._asdict(), "digest": entry.check.digest}
     return value
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from kbtool.model import Verdict
 
 
-@dataclass(frozen=True)
-class LastMatch:
+class LastMatch(NamedTuple):
     """What was asked last in this terminal: the failure's telling lines and the entries offered, best first."""
 
     id: int
@@ -31,8 +30,7 @@ class Keeping(IntEnum):
     """The check did not run: there is no outcome."""
 
 
-@dataclass(frozen=True)
-class VerdictRecord:
+class VerdictRecord(NamedTuple):
     """A check that was asked: what it said, where, and its output (redacted and capped before it is kept)."""
 
     entry: str
@@ -46,8 +44,7 @@ class VerdictRecord:
     recorded: Keeping
 
 
-@dataclass(frozen=True)
-class RunSummary:
+class RunSummary(NamedTuple):
     """A job that ended: where its records lie and how it ended. `seconds` is its wall time."""
 
     command: str

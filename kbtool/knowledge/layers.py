@@ -8,8 +8,8 @@ kb read or change a file elsewhere.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from kbtool import settings
 from kbtool.errors import KbError
@@ -17,8 +17,7 @@ from kbtool.errors import KbError
 DOMAIN_PAGE = "README.md"
 
 
-@dataclass(frozen=True)
-class Base:
+class Base(NamedTuple):
     """A folder of entries; `kind` is chosen, project, user or shipped."""
 
     root: Path
@@ -26,8 +25,7 @@ class Base:
     writable: bool
 
 
-@dataclass(frozen=True)
-class EntryFile:
+class EntryFile(NamedTuple):
     """A file that should hold an entry, and the domain its folder stands for."""
 
     domain: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from kbtool.errors import KbError
 
@@ -11,8 +11,7 @@ ERROR = "error"
 WARNING = "warning"
 
 
-@dataclass(frozen=True, order=True)
-class Problem:
+class Problem(NamedTuple):
     """One finding: `line` is 1-based; an error makes the file unusable, a warning does not."""
 
     path: Path

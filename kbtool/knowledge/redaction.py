@@ -6,7 +6,7 @@ The same text always gives the same result, and a second pass changes nothing. N
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbtool.knowledge.redaction_rules import RULES, Rule
 
@@ -14,8 +14,7 @@ PLACEHOLDER = re.compile(r"\[hidden:[a-z0-9-]+\]")
 """What stands where something was taken out."""
 
 
-@dataclass(frozen=True)
-class Redacted:
+class Redacted(NamedTuple):
     """A text without its secrets, and what was replaced: pairs of rule name and the text it took out, in the order they were found."""
 
     text: str

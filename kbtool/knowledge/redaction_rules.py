@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from kbtool.knowledge import redaction_filters as filters
 
@@ -20,8 +20,7 @@ def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of secret: a match gives way to `replacement`, or where that is empty its group `secret` (or all of it) to a placeholder."""
 
     name: str

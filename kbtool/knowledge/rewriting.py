@@ -66,7 +66,7 @@ def _summaries(outcomes: Sequence[Outcome]) -> list[Outcome]:
     for rows in groups.values():
         newest = max(rows, key=lambda row: row.when)
         since = min(_since(row) for row in rows)
-        folded.append(replace(newest, count=sum(row.count for row in rows), exit_code=None, seconds=None, note=f"{FOLDED}, since {since}") if len(rows) > 1 else newest)
+        folded.append(newest._replace(count=sum(row.count for row in rows), exit_code=None, seconds=None, note=f"{FOLDED}, since {since}") if len(rows) > 1 else newest)
     return sorted(folded, key=lambda row: row.when)
 
 
@@ -82,7 +82,7 @@ def _same_counts(before: Entry, after: Entry) -> bool:
             counts[(row.check, row.verdict.value)] = counts.get((row.check, row.verdict.value), 0) + row.count
         return counts
 
-    return counted(before) == counted(after) and replace(before, outcomes=()) == replace(after, outcomes=())
+    return counted(before) == counted(after) and before._replace(outcomes=()) == after._replace(outcomes=())
 
 
 def add_note(path: Path, text: str) -> Entry:
@@ -143,7 +143,7 @@ def unite(kept: Path, gone: Path) -> Entry:
         ]
 
     def meant(before: Entry, after: Entry) -> bool:
-        same = replace(before, symptoms=(), not_this=(), outcomes=()) == replace(after, symptoms=(), not_this=(), outcomes=())
+        same = before._replace(symptoms=(), not_this=(), outcomes=()) == after._replace(symptoms=(), not_this=(), outcomes=())
         return same and set(other.symptoms) <= set(after.symptoms) and set(other.outcomes) <= set(after.outcomes)
 
     return change_entry(kept, edit, meant)

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 
 from kbtool.durable import locked, sweep_leftovers, write_atomically
@@ -74,7 +73,7 @@ def _outcome_splices(document: Document, entry: Entry, outcome: Outcome, folds_i
     for row in reversed(table.rows):
         written = read_row(row)
         if folds_into is not None and written is not None and written.verdict is outcome.verdict and folds_into(written):
-            return [Splice(row.line, row.line + 1, [format_row(replace(written, count=written.count + outcome.count))])]
+            return [Splice(row.line, row.line + 1, [format_row(written._replace(count=written.count + outcome.count))])]
     return [Splice(table.end, table.end, [format_row(outcome)])]
 
 
@@ -95,12 +94,12 @@ def _end_of_text(document: Document, start: int, end: int) -> int:
 
 def _only_outcomes_differ(before: Entry, after: Entry) -> bool:
     kept = after.outcomes[: len(before.outcomes)] == before.outcomes and len(after.outcomes) == len(before.outcomes) + 1
-    return (kept or _one_count_grew(before, after)) and replace(after, outcomes=()) == replace(before, outcomes=())
+    return (kept or _one_count_grew(before, after)) and after._replace(outcomes=()) == before._replace(outcomes=())
 
 
 def _one_count_grew(before: Entry, after: Entry) -> bool:
     pairs = [(old, new) for old, new in zip(before.outcomes, after.outcomes, strict=False) if old != new]
-    return len(before.outcomes) == len(after.outcomes) and len(pairs) == 1 and replace(pairs[0][1], count=pairs[0][0].count) == pairs[0][0]
+    return len(before.outcomes) == len(after.outcomes) and len(pairs) == 1 and pairs[0][1]._replace(count=pairs[0][0].count) == pairs[0][0]
 
 
 def add_fence(path: Path, section_name: str, text: str) -> Entry:
@@ -124,8 +123,8 @@ def add_fence(path: Path, section_name: str, text: str) -> Entry:
 
     def meant(before: Entry, after: Entry) -> bool:
         if section_name == headings.NOT_THIS:
-            return after == replace(before, not_this=after.not_this) and after.not_this[-1:] == (body,)
-        return after == replace(before, symptoms=after.symptoms) and after.symptoms == (*before.symptoms, body)
+            return after == before._replace(not_this=after.not_this) and after.not_this[-1:] == (body,)
+        return after == before._replace(symptoms=after.symptoms) and after.symptoms == (*before.symptoms, body)
 
     return change_entry(path, edit, meant)
 

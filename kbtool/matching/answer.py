@@ -148,9 +148,7 @@ def _reasons(comparison: Comparison, report: Report) -> tuple[Reason, ...]:
 
 def _redacted(failure: Failure | None) -> Failure | None:
     """The failure without secrets: answers are stored, sent on and read by agents."""
-    from dataclasses import replace
-
-    return failure and replace(failure, message=redact(failure.message).text, excerpt=redact(failure.excerpt).text)
+    return failure and failure._replace(message=redact(failure.message).text, excerpt=redact(failure.excerpt).text)
 
 
 def _domain(report: Report, index: Index) -> Domain | None:

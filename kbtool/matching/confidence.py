@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from kbtool import settings
 from kbtool.model import Confidence
@@ -40,24 +40,24 @@ RANKING: Mapping[str, float] = {
 LEAD_CAP = 3.0
 """A longer lead says no more."""
 
+PROBABILITY: Mapping[str, float] = {
+    "rating": 0.2,
+    "lead": 0.57,
+    "key_in_order": 0.73,
+    "key_worst": -1.31,
+    "key_fallout": -1.11,
+    "key_reordered": -3.0,
+    "elsewhere_unexplained": -1.0,
+    "lookalike": -4.0,
+}
+"""Weight of each feature in the probability of being right."""
 
-@dataclass(frozen=True)
-class Calibration:
+
+class Calibration(NamedTuple):
     """Coefficients of the logistic model of being right; `floor` and `strong` are probabilities."""
 
     bias: float = -1.6
-    weights: Mapping[str, float] = field(
-        default_factory=lambda: {
-            "rating": 0.2,
-            "lead": 0.57,
-            "key_in_order": 0.73,
-            "key_worst": -1.31,
-            "key_fallout": -1.11,
-            "key_reordered": -3.0,
-            "elsewhere_unexplained": -1.0,
-            "lookalike": -4.0,
-        }
-    )
+    weights: Mapping[str, float] = PROBABILITY
     floor: float = 0.02
     strong: float = 0.86
 

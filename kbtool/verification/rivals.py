@@ -6,7 +6,7 @@ Text finds candidates, the check finds the truth: a confirmed candidate moves to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kbtool.errors import KbError
 from kbtool.knowledge.layers import Base
@@ -67,7 +67,7 @@ def _target(match: Match, bases: Sequence[Base], match_id: int | None) -> Target
 def rerank(answer: Answer, verdicts: Mapping[str, Verdict]) -> Answer:
     """The answer in the order that the verdicts suggest; within one verdict the text's order stays."""
     matches = [_weighed(match, verdicts.get(match.id)) for match in answer.matches]
-    return replace(answer, matches=tuple(sorted(matches, key=lambda match: (ORDER[verdicts.get(match.id)], -match.score))))
+    return answer._replace(matches=tuple(sorted(matches, key=lambda match: (ORDER[verdicts.get(match.id)], -match.score))))
 
 
 def _weighed(match: Match, verdict: Verdict | None) -> Match:
@@ -77,7 +77,7 @@ def _weighed(match: Match, verdict: Verdict | None) -> Match:
     bounded = min(max(match.score, 0.001), 0.999)
     odds = bounded / (1 - bounded) * factor
     score = round(odds / (1 + odds), 4)
-    return replace(match, score=score, confidence=Confidence.STRONG if score >= STRONG_FROM else Confidence.POSSIBLE)
+    return match._replace(score=score, confidence=Confidence.STRONG if score >= STRONG_FROM else Confidence.POSSIBLE)
 
 
 def sentence(candidates: int, verdicts: Mapping[str, Verdict]) -> str:

@@ -6,7 +6,6 @@ import difflib
 import errno
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,7 +77,7 @@ def test_recording_inserts_lines_only(name: str, tmp_path: Path, make_entry: Cal
     path = place(tmp_path, NASTY[name](make_entry()))
     before = path.read_bytes()
     rows = len(read_entry(path, "data").outcomes)
-    outcome = replace(ROW, check=digest_of(path))
+    outcome = ROW._replace(check=digest_of(path))
 
     writing.append_outcome(path, outcome, expect_check=outcome.check)
     entry = writing.append_outcome(path, outcome, expect_check=outcome.check)
@@ -145,7 +144,7 @@ def test_what_would_swallow_the_row_refuses_it(ending: str, tmp_path: Path, make
     before = path.read_bytes()
 
     with pytest.raises(RefusedError, match="does not fit"):
-        writing.append_outcome(path, replace(ROW, check=digest_of(path)), expect_check=digest_of(path))
+        writing.append_outcome(path, ROW._replace(check=digest_of(path)), expect_check=digest_of(path))
 
     assert path.read_bytes() == before
 
@@ -161,7 +160,7 @@ def test_a_person_saving_meanwhile_loses_nothing(tmp_path: Path, make_entry: Cal
         real(target, data, **rest)
 
     monkeypatch.setattr(writing, "write_atomically", saving_first)
-    entry = writing.append_outcome(path, replace(ROW, check=digest_of(path)), expect_check=digest_of(path))
+    entry = writing.append_outcome(path, ROW._replace(check=digest_of(path)), expect_check=digest_of(path))
 
     assert entry.fix == "Move the cache at once."
     assert len(entry.outcomes) == 1
@@ -182,7 +181,7 @@ def test_a_full_disk_leaves_the_old_bytes(
 
     monkeypatch.setattr(durable.os, call, refuse)
     with pytest.raises(OSError, match=os.strerror(number)):
-        writing.append_outcome(path, replace(ROW, check=check), expect_check=check)
+        writing.append_outcome(path, ROW._replace(check=check), expect_check=check)
     monkeypatch.undo()
 
     assert path.read_bytes() == before
@@ -212,9 +211,9 @@ def test_the_order_of_a_durable_write(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_ranks_of_one_job_share_a_row(tmp_path: Path, make_entry: Callable[..., str]) -> None:
     """An outcome that the newest row recognises as its own raises that row's count; another verdict makes a new row."""
     path = place(tmp_path, make_entry())
-    outcome = replace(ROW, check=digest_of(path), note="job 7")
+    outcome = ROW._replace(check=digest_of(path), note="job 7")
     for verdict in (Verdict.CONFIRMED, Verdict.CONFIRMED, Verdict.REFUTED, Verdict.REFUTED):
-        row = replace(outcome, verdict=verdict)
+        row = outcome._replace(verdict=verdict)
         writing.append_outcome(path, row, expect_check=row.check, folds_into=lambda last: last.note == "job 7")
 
     assert [(o.verdict, o.count) for o in read_entry(path, "data").outcomes] == [(Verdict.CONFIRMED, 2), (Verdict.REFUTED, 2)]
@@ -273,10 +272,10 @@ def test_any_note_round_trips_or_is_refused(note: str, prose: str, environment: 
     try:
         before = parse_entry(data, path=path, domain="data")
         check = before.check.digest if before.check else ""
-        entry = writing.append_outcome(path, replace(ROW, check=check, note=note, environment=environment), expect_check=check)
+        entry = writing.append_outcome(path, ROW._replace(check=check, note=note, environment=environment), expect_check=check)
     except (RefusedError, EntryError):
         assert path.read_bytes() == data
         return
 
     assert [o.verdict for o in entry.outcomes] == [Verdict.CONFIRMED]
-    assert replace(entry, outcomes=()) == replace(before, outcomes=())
+    assert entry._replace(outcomes=()) == before._replace(outcomes=())
