@@ -11,8 +11,11 @@ import re
 import sys
 from typing import TextIO
 
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-_UNSAFE_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+from kbtool.patterns import Pattern
+
+_UNSAFE_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_UNSAFE = Pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE_LINE = Pattern("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 """The styles kb uses, by name, as SGR numbers."""
@@ -29,12 +32,12 @@ def _visible(found: re.Match[str]) -> str:
 
 def safe(text: str) -> str:
     """`text` with everything a terminal would obey made visible; line ends and tabs stay."""
-    return _UNSAFE.sub(_visible, text)
+    return (_UNSAFE_ASCII if text.isascii() else _UNSAFE.regex).sub(_visible, text)
 
 
 def safe_line(text: str) -> str:
     """`text` on one line: line ends and tabs are made visible too."""
-    return _UNSAFE_LINE.sub(_visible, text)
+    return text if text.isprintable() else _UNSAFE_LINE.regex.sub(_visible, text)
 
 
 def wants_colour(stream: TextIO | None = None) -> bool:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from kbtool.knowledge.redaction import redact
 from kbtool.model import Failure
+from kbtool.patterns import Pattern
 
 SHAPE_LIMIT = 200
 
 _VARIABLE = (
-    (re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`"), "'…'"),
-    (re.compile(r"(?<!\w)(?:[A-Za-z]:\\|~?/)[^\s:,;'\")\]]+"), "/…"),
-    (re.compile(r"\b0x[0-9a-fA-F]+\b|\b[0-9a-f]{8,}\b"), "#"),
-    (re.compile(r"\d+(?:\.\d+)*"), "#"),
-    (re.compile(r"\s+"), " "),
+    (Pattern(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`"), "'…'"),
+    (Pattern(r"(?<!\w)(?:[A-Za-z]:\\|~?/)[^\s:,;'\")\]]+"), "/…"),
+    (Pattern(r"\b0x[0-9a-fA-F]+\b|\b[0-9a-f]{8,}\b"), "#"),
+    (Pattern(r"\d+(?:\.\d+)*"), "#"),
+    (Pattern(r"\s+"), " "),
 )
 """What gives way, in this order: quoted names, paths, addresses and hashes, numbers, blanks."""
 

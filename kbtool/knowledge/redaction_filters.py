@@ -9,6 +9,8 @@ import math
 import re
 from collections import Counter
 
+from kbtool.patterns import Pattern
+
 NO_VALUES = frozenset(
     ["none", "null", "true", "false", "nil", "required", "optional", "missing", "invalid", "incorrect", "wrong", "empty", "unset", "undefined", "default", "string", "str", "bytes", "int", "hidden", "redacted", "removed", "masked", "changeme", "example", "placeholder", "prompt", "not", "set", "unknown", "failed", "expired", "provided", "given", "must", "should"]
 )
@@ -31,10 +33,10 @@ TOP_LEVELS = frozenset(
 )
 """Ends of mail addresses, so that `x@self.weight` in a line of code is none."""
 
-VERSION_BEFORE = re.compile(
+VERSION_BEFORE = Pattern(
     r"(?:[=<>!~]=|[<>]|(?<![A-Za-z])v|(?:version|versions|release|driver|runtime|build|cudnn|nccl|cublas|cublaslt|cufft|curand|cusolver|cusparse|cutensor|nvrtc|nvjitlink|tensorrt|rocm|hip|miopen|rccl|cann|cu1[0-9])"
     r"[\"']?\s{0,2}[:=(]?\s{0,2}[\"']?v?)$",
-    re.IGNORECASE,
+    flags=re.IGNORECASE,
 )
 """What stands before four numbers with points that are a version."""
 
@@ -47,7 +49,7 @@ ENTROPY = 4.0
 CHANGES = 0.45
 """Share of neighbours of different kind (upper, lower, digit): about 0.6 in random strings, below 0.4 in mangled symbols and names."""
 
-_RANDOM_SYMBOL = re.compile(r"_Z|^[0-9A-F-]+$|^[0-9a-f-]+$")
+_RANDOM_SYMBOL = Pattern(r"_Z|^[0-9A-F-]+$|^[0-9a-f-]+$")
 _MIN_GROUPS = 4
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from kbtool.patterns import Pattern
 
 
 class Prefix(NamedTuple):
@@ -13,48 +16,54 @@ class Prefix(NamedTuple):
 
     name: str
     source: str
-    pattern: re.Pattern[str]
+    starts: str
+    """The characters that such a prefix can begin with; empty: any."""
+    pattern: Pattern
     common: bool = False
     """Too ordinary to believe in one line: counts only when many lines of the input carry it."""
 
+    def match(self, line: str) -> re.Match[str] | None:
+        """The prefix at the beginning of `line`, which is not empty."""
+        return self.pattern.match(line) if not self.starts or line[0] in self.starts else None
 
-def _prefix(name: str, source: str, pattern: str, *, common: bool = False) -> Prefix:
-    return Prefix(name, source, re.compile(pattern), common)
+
+def _prefix(name: str, source: str, starts: str, pattern: str, *literals: str, common: bool = False) -> Prefix:
+    return Prefix(name, source, starts, Pattern(pattern, *literals), common)
 
 
+BOX = "│┃|"
+"""The sides of a box around text."""
+_DIGITS = string.digits
 _TIME = r"\d{4}-\d\d-\d\d[ T_]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 
 PREFIXES: tuple[Prefix, ...] = (
-    _prefix("torch rank", "torch.distributed logging, torchrun --tee", r"\[(?:rank|RANK)\s?(?P<rank>\d+)\]:? ?"),
-    _prefix("torchrun role", "torchrun --log-dir tee", r"\[[a-z_]{1,20}(?P<rank>\d+)\]:"),
-    _prefix("mpirun tag", "mpirun --tag-output", r"\[\d+,(?P<rank>\d+)\]<std(?:out|err)>: ?"),
-    _prefix("ray", "ray worker output", r"\((?:[A-Za-z_][\w.:()]{0,80} )?pid=\d+(?:, ip=[\d.]+)?\) ?"),
-    _prefix("vllm process", "vllm worker and engine processes", r"\([A-Za-z]\w{0,40} (?:rank=)?(?:pid=)?\d+\) ?"),
-    _prefix("kubernetes", "CRI log format", _TIME + r" std(?:out|err) [FP] ?"),
-    _prefix("loguru", "loguru default format", _TIME + r" \| [A-Z]+ +\| (?:[\w.<>]+:[\w.<>]+:\d+ - |std(?:err|out) \| )?"),
-    _prefix("docker json", "docker compose logs -t", r"[\w.-]{1,60} +\| " + _TIME + " "),
-    _prefix("absl", "absl and glog: level, date, time, thread, file:line", r"[IWEFD]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S)"),
-    _prefix("iso time", "many loggers", r"\[?" + _TIME + r"\]?(?: - |:? \|? ?|$)"),
-    _prefix("slash time", "nginx, java, older loggers", r"\[?\d{2,4}/\d\d/\d\d[ -]\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
-    _prefix("clock", "short loggers", r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
-    _prefix("syslog", "journald, rsyslog", r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./@-]+(?:\[\d+\])?: "),
-    _prefix("kernel", "dmesg", r"\[ *\d+\.\d{6}\] "),
-    _prefix("buildkit", "docker build --progress=plain", r"#\d+ \d+\.\d+ "),
-    _prefix("pytest", "pytest's failure section", r"E {3,}"),
-    _prefix("box", "rich traceback box", r"[│┃|] (?=.*[│┃|]\s*$)"),
-    _prefix("slurm", "srun --label", r" *(?P<rank>\d{1,5}): ", common=True),
-    _prefix("compose", "docker compose logs", r"[A-Za-z][\w.-]{0,60} +\| ?", common=True),
-    _prefix("tagged", "a program's own tag", r"\[[A-Za-z][\w ./-]{0,40}\] ", common=True),
-    _prefix("quoted", "mail and issue quotes, notes", r"[>#] ", common=True),
+    _prefix("torch rank", "torch.distributed logging, torchrun --tee", "[", r"\[(?:rank|RANK)\s?(?P<rank>\d+)\]:? ?"),
+    _prefix("torchrun role", "torchrun --log-dir tee", "[", r"\[[a-z_]{1,20}(?P<rank>\d+)\]:"),
+    _prefix("mpirun tag", "mpirun --tag-output", "[", r"\[\d+,(?P<rank>\d+)\]<std(?:out|err)>: ?"),
+    _prefix("ray", "ray worker output", "(", r"\((?:[A-Za-z_][\w.:()]{0,80} )?pid=\d+(?:, ip=[\d.]+)?\) ?"),
+    _prefix("vllm process", "vllm worker and engine processes", "(", r"\([A-Za-z]\w{0,40} (?:rank=)?(?:pid=)?\d+\) ?"),
+    _prefix("kubernetes", "CRI log format", _DIGITS, _TIME + r" std(?:out|err) [FP] ?"),
+    _prefix("loguru", "loguru default format", _DIGITS, _TIME + r" \| [A-Z]+ +\| (?:[\w.<>]+:[\w.<>]+:\d+ - |std(?:err|out) \| )?"),
+    _prefix("docker json", "docker compose logs -t", "", r"[\w.-]{1,60} +\| " + _TIME + " ", " | "),
+    _prefix("absl", "absl and glog: level, date, time, thread, file:line", "IWEFD", r"[IWEFD]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S)"),
+    _prefix("iso time", "many loggers", "[" + _DIGITS, r"\[?" + _TIME + r"\]?(?: - |:? \|? ?|$)"),
+    _prefix("slash time", "nginx, java, older loggers", "[" + _DIGITS, r"\[?\d{2,4}/\d\d/\d\d[ -]\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
+    _prefix("clock", "short loggers", "[" + _DIGITS, r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
+    _prefix("syslog", "journald, rsyslog", string.ascii_uppercase, r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./@-]+(?:\[\d+\])?: "),
+    _prefix("kernel", "dmesg", "[", r"\[ *\d+\.\d{6}\] "),
+    _prefix("buildkit", "docker build --progress=plain", "#", r"#\d+ \d+\.\d+ "),
+    _prefix("pytest", "pytest's failure section", "E", r"E {3,}"),
+    _prefix("box", "rich traceback box", BOX, r"[│┃|] (?=.*[│┃|]\s*$)"),
+    _prefix("slurm", "srun --label", " " + _DIGITS, r" *(?P<rank>\d{1,5}): ", common=True),
+    _prefix("compose", "docker compose logs", string.ascii_letters, r"[A-Za-z][\w.-]{0,60} +\| ?", " |", common=True),
+    _prefix("tagged", "a program's own tag", "[", r"\[[A-Za-z][\w ./-]{0,40}\] ", common=True),
+    _prefix("quoted", "mail and issue quotes, notes", ">#", r"[>#] ", common=True),
 )
 """Tried in this order, again and again, since prefixes nest."""
 
 COMMON_SHARE = 0.5
 """Share of the lines that must carry a `common` prefix before it is believed."""
 MOST_LAYERS = 4
-
-BOX = "│┃|"
-"""The sides of a box around text."""
 _PLAIN = tuple(prefix for prefix in PREFIXES if not prefix.common)
 
 
@@ -68,7 +77,7 @@ def believed(lines: Iterable[str]) -> tuple[Prefix, ...]:
         total += 1
         rest = strip(line, _PLAIN)[0]
         for prefix in PREFIXES:
-            if prefix.common and prefix.pattern.match(rest):
+            if rest and prefix.common and prefix.match(rest):
                 counts[prefix.name] += 1
     return tuple(p for p in PREFIXES if not p.common or (counts[p.name] >= 3 and counts[p.name] >= COMMON_SHARE * total))
 
@@ -77,7 +86,7 @@ def strip(line: str, prefixes: tuple[Prefix, ...] = _PLAIN) -> tuple[str, int | 
     """The line without its prefixes, and the rank they name."""
     rank: int | None = None
     for _ in range(MOST_LAYERS):
-        found = next((match for match in (prefix.pattern.match(line) for prefix in prefixes) if match), None)
+        found = next((match for match in (prefix.match(line) for prefix in prefixes) if match), None) if line else None
         if found is None:
             break
         boxed = line[found.start()] in BOX

@@ -14,8 +14,9 @@ from kbtool.matching import prefixes, signs
 from kbtool.matching.signs import Kind
 from kbtool.matching.stream import RawLine, Reading, read_text
 from kbtool.model import Failure, Phase
+from kbtool.patterns import Pattern
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u200b\ufeff]")
+_ANSI = Pattern(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u200b\ufeff]")
 _DIGITS = re.compile(r"\d+|0x[0-9a-f]+")
 MOST_LINES = 3000
 """Cleaned lines a report is made of."""
@@ -109,15 +110,20 @@ def _segments(raw: Iterable[RawLine]) -> Iterator[tuple[int, str]]:
     for line in raw:
         text = line.text.expandtabs(4) if "\t" in line.text else line.text
         if "\r" not in text:
-            yield line.number, _ANSI.sub("", text)
+            yield line.number, _plain(text)
             continue
         shown = ""
         for part in text.split("\r"):
-            part = _ANSI.sub("", part)
+            part = _plain(part)
             shape = _DIGITS.sub("0", signs.PROGRESS_BAR.sub("", part)).strip()
             if shape and shape != shown:
                 shown = shape
                 yield line.number, part
+
+
+def _plain(text: str) -> str:
+    """Without colours and control characters, which are what makes a line unprintable."""
+    return text if text.isprintable() else _ANSI.sub("", text)
 
 
 def _classify(lines: list[ReportLine]) -> list[ReportLine]:
@@ -145,7 +151,7 @@ def _kind(text: str, original: str, after_frame: bool) -> Kind:
         return Kind.BLANK if not original.strip() or text == original else Kind.ADVICE
     if signs.TRACEBACK_LINE.match(text) or signs.STACK_HEADER.search(text):
         return Kind.TRACEBACK
-    if signs.CHAIN_DIRECT.search(text) or signs.CHAIN_HANDLING.search(text):
+    if signs.CHAIN_DIRECT in text or signs.CHAIN_HANDLING in text:
         return Kind.CHAIN
     if signs.FRAME_LINE.match(text):
         return Kind.FRAME

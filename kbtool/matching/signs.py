@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import cache
+from typing import NamedTuple
 
 from kbtool.model import Phase
+from kbtool.patterns import Pattern, any_of
 
 
 class Kind(Enum):
@@ -34,14 +35,18 @@ class Kind(Enum):
     TEXT = "text"
 
 
-def _any(*patterns: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)
+class Shape(NamedTuple):
+    """One shape and where it comes from."""
+
+    source: str
+    pattern: Pattern
 
 
-Shape = tuple[str, str, str]
-"""(source, literal, pattern): the pattern is compiled and tried only where the literal stands in the line, which keeps the start fast."""
+def _shapes(*rows: tuple[str, str, str]) -> tuple[Shape, ...]:
+    return tuple(Shape(source, Pattern(pattern, literal)) for source, literal, pattern in rows)
 
-ADVICE: tuple[Shape, ...] = (
+
+ADVICE: tuple[Shape, ...] = _shapes(
     ("torch CUDA errors", "asynchronously reported", r"CUDA kernel errors might be asynchronously reported at some other API call,? ?so the stack ?trace below might be incorrect\.?"),
     ("torch CUDA errors", "CUDA_LAUNCH_BLOCKING", r"For debugging consider passing CUDA_LAUNCH_BLOCKING ?= ?1\.?"),
     ("torch CUDA errors", "TORCH_USE_CUDA_DSA", r"(?:Device-side assertions? (?:were|was) explicitly omitted.*)?Compile with `?TORCH_USE_CUDA_DSA`? to enable device-side assertions\.?"),
@@ -68,7 +73,7 @@ ADVICE: tuple[Shape, ...] = (
 )
 """Sentences that a library adds to many different errors. They are cut out and are never evidence."""
 
-FALLOUT: tuple[Shape, ...] = (
+FALLOUT: tuple[Shape, ...] = _shapes(
     ("torch ProcessGroupNCCL", "Watchdog caught", r"Watchdog caught collective operation timeout"),
     ("torch ProcessGroupNCCL", "watchdog at work", r"detected by watchdog at work"),
     ("torch ProcessGroupNCCL", "error or timeout", r"Exception \(either an error or timeout\)"),
@@ -86,7 +91,7 @@ FALLOUT: tuple[Shape, ...] = (
     ("torch elastic", "ChildFailedError", r"ChildFailedError"),
     ("torch elastic", "OTHER_FAILURES", r"<NO_OTHER_FAILURES>"),
     ("torch elastic", "first observed failure", r"^\s*Root Cause \(first observed failure\)"),
-    ("torch elastic", " : ", r"^\s*(?:time|host|rank|exitcode|error_file|traceback) *: "),
+    ("torch elastic", " : ", r"^\s*(?:time|host|rank|exitcode|error_file|traceback) +: "),
     ("torch elastic", " FAILED", r"^\S+ FAILED$"),
     ("torch elastic", "ailures:", r"^\s*(?:Other )?Failures:$"),
     ("torch elastic", "]:", r"^\[\d+\]:$"),
@@ -114,52 +119,51 @@ FALLOUT: tuple[Shape, ...] = (
 """What other ranks, launchers and runtimes say after something else has failed."""
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def without_advice(text: str) -> str:
     """The line without the sentences that are advice; each leaves a blank."""
-    for _, literal, pattern in ADVICE:
-        if literal in text:
-            text = _compiled(pattern).sub(" ", text)
+    for shape in ADVICE:
+        text = shape.pattern.sub(" ", text)
     return text
 
 
 def fallout_family(text: str) -> str:
     """Who says it, where a line is fallout: the source of the first shape that fits; empty for none."""
-    return next((source for source, literal, pattern in FALLOUT if literal in text and _compiled(pattern).search(text)), "")
+    return next((shape.source for shape in FALLOUT if shape.pattern.search(text)), "")
 
 
-DEADLY_EXIT = re.compile(r"exitcode\s*: -\d+|return code = -\d+|SIGKILL|SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGHUP|SIGINT|got signal: \d+")
+DEADLY_EXIT = Pattern(
+    r"exitcode\s*: -\d+|return code = -\d+|SIGKILL|SIGSEGV|SIGBUS|SIGILL|SIGABRT|SIGHUP|SIGINT|got signal: \d+",
+    *("exitcode", "return code", "SIG", "got signal"),
+)
 """A launcher's line that names the signal: for a process that died without a word it is the only evidence."""
 
-WRAPPER_LINE = _any(
+WRAPPER_LINE = any_of(
     r"Caught \w+ in (?:DataLoader worker process|replica) \d+",
     r"Exception in (?:thread|callback)",
     r"Error executing job with overrides",
     r"An error occurred while generating the dataset$",
     r"ray\.exceptions\.RayTaskError\(\w+\)",
+    literals=("Caught ", "Exception in ", "Error executing", "generating the dataset", "RayTaskError"),
 )
 """Lines that only carry another exception from one process to the next."""
 
-ECHO = _any(
+ECHO = any_of(
     r"device-side assert triggered",
     r"unhandled (?:cuda|system) error",
     r"(?:look up|see above|see below|refer to the logs?) (?:to see|for) (?:its|the) (?:traceback|original error|root cause)",
+    literals=("device-side assert", "unhandled ", "look up ", "see above", "see below", "refer to "),
 )
 """Messages that only say that something else failed; where that something is in the input too, it is the failure."""
-NATIVE_ASSERTION = re.compile(r"\bAssertion\b.{1,200}\bfailed\b")
+NATIVE_ASSERTION = Pattern(r"\bAssertion\b.{1,200}\bfailed\b", "Assertion")
 """An assertion of a kernel or of C++ code, as CUDA, glibc and libraries print it."""
 
-TRACEBACK_LINE = re.compile(r"^\W{0,40}(?:Original )?(?:Python |C\+\+ )?Traceback(?: \(most recent call last\))?\W{0,100}$")
-STACK_HEADER = re.compile(r"^(?!.*Exception raised from)(?=.*(?:[Tt]hread|PID)).*\(most recent call first\):?\s*$")
+TRACEBACK_LINE = Pattern(r"^\W{0,40}(?:Original )?(?:Python |C\+\+ )?Traceback(?: \(most recent call last\))?\W{0,100}$", "Traceback")
+STACK_HEADER = Pattern(r"^(?!.*Exception raised from)(?=.*(?:[Tt]hread|PID)).*\(most recent call first\):?\s*$", "(most recent call first)")
 """What faulthandler and `kb run` write above the stack of a thread; C++ exceptions carry such words too, and are none."""
-CHAIN_DIRECT = re.compile(r"The above exception was the direct cause of the following")
-CHAIN_HANDLING = re.compile(r"During handling of the above exception, another exception occurred")
+CHAIN_DIRECT = "The above exception was the direct cause of the following"
+CHAIN_HANDLING = "During handling of the above exception, another exception occurred"
 
-FRAME_LINE = _any(
+FRAME_LINE = any_of(
     r"^\s*File \"?(?P<file>[^\"\n]+?)\"?, line \d+(?:,? in (?P<name>.+))?$",
     r"^\s*File (?P<file2>[~./\\\w<>:-]+?\.pyx?):\d+, in (?P<name2>[\w.<>]+)",
     r"^\s*(?:[│❱>]\s*)*(?P<file3>(?:[A-Za-z]:)?[~./\\\w@+ -]*[\w-]+\.pyx?):\d+ in\s+(?P<name3>[\w.<>]*)",
@@ -167,15 +171,16 @@ FRAME_LINE = _any(
     r"^\s*frame #\d+: (?P<name5>.+)$",
     r"^\s*at (?P<name6>[\w.$<>]+)\((?:[\w.]+\.(?:java|js|kt):\d+|Unknown Source|Native Method)\)",
     r"^\s*#\d+ 0x[0-9a-f]+ in (?P<name7>\S+)",
+    literals=(".py", ", line ", "frame #", " 0x", "at "),
 )
-CODE_LINE = _any(r"^\s*[\^~]+\s*$", r"^\s*(?:-+>|❱)\s*\d+", r"^\s{0,6}\d+ *(?:│|\s{3,})", r"^\s*│")
+CODE_LINE = any_of(r"^\s*[\^~]+\s*$", r"^\s*(?:-+>|❱)\s*\d+", r"^\s{0,6}\d+ *(?:│|\s{3,})", r"^\s*│", literals=("^", "~", "->", "❱", "│", "   ", "\t"))
 
 EXCEPTION_LINE = re.compile(
     r"^\s*(?:[│|E]\s+)?(?P<type>(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure|Fault|Timeout|Expired|Cancelled)|[A-Z]\w*Warning))"
     r"(?::\s*(?P<message>.*)|\s*)$"
 )
-DOTTED_EXCEPTION = re.compile(r"^(?P<type>[a-z_]\w*(?:\.\w+)*\.[A-Z]\w+): (?P<message>.+)$")
-EMBEDDED_EXCEPTION = re.compile(r"(?P<type>\b(?:[a-z_]\w*\.)*[A-Z][A-Za-z]*(?:Error|Exception)): (?P<message>\S.*)$")
+DOTTED_EXCEPTION = Pattern(r"^(?P<type>[a-z_]\w*(?:\.\w+)*\.[A-Z]\w+): (?P<message>.+)$", ": ")
+EMBEDDED_EXCEPTION = Pattern(r"(?P<type>\b(?:[a-z_]\w*\.)*[A-Z][A-Za-z]*(?:Error|Exception)): (?P<message>\S.*)$", "Error: ", "Exception: ")
 
 DETAIL_TYPES: frozenset[str] = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty", "ModuleNotFoundError", "LookupError", "IndexError"})
 """Types that code catches to do something else: at the head of a "during handling" chain they are a detail, not the failure."""
@@ -191,7 +196,7 @@ SIGN_PHRASES: tuple[str, ...] = (
 )
 """Words and phrases, in lower case, that make a line a sign of failure."""
 _WORD = re.compile(r"(?<![\w'])[a-z][a-z']*(?!\w)")
-_NAMED_ERROR = re.compile(r"[A-Z]\w+(?:Error|Exception)\b")
+_NAMED_ERROR = Pattern(r"[A-Z]\w+(?:Error|Exception)\b", "Error", "Exception")
 
 
 def is_sign(text: str) -> bool:
@@ -202,9 +207,9 @@ def is_sign(text: str) -> bool:
     return bool(_NAMED_ERROR.search(text))
 
 
-WARNING_LINE = _any(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b")
-LOG_LINE = _any(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b")
-PROGRESS_LINE = _any(
+WARNING_LINE = any_of(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b", literals=("W", "warning"))
+LOG_LINE = any_of(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b", literals=("I", "D", "TRACE"))
+PROGRESS_LINE = any_of(
     r"^\s*\d+%\|",
     r"\b(?:steps?|epochs?|iter(?:ation)?s?|batch)\b[\s/:=\[(|]*\d+.*\b(?:loss|acc\w*|lr|eta|time|mAP)\b",
     r"^\s*\{'(?:loss|train_|eval_)",
@@ -212,31 +217,30 @@ PROGRESS_LINE = _any(
     r"\bloss: \d+\.\d+",
     flags=re.IGNORECASE,
 )
-SICK_METRIC = re.compile(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s*(?:nan|[+-]?inf|0\.0+\b)", re.IGNORECASE)
+SICK_METRIC = Pattern(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s*(?:nan|[+-]?inf|0\.0+\b)", flags=re.IGNORECASE)
 """A metric that no healthy run prints: a loss or gradient norm that is not a number, infinite or exactly zero."""
-RULE_LINE = re.compile(r"^[\W_]*$")
-PROGRESS_BAR = re.compile(
-    r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?|\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?"
+PROGRESS_BAR = Pattern(
+    r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?|\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?",
+    *("%|", "["),
 )
 
-PHASES: tuple[tuple[Phase, str], ...] = (
-    (Phase.BACKWARD, r"torch[/\\](?:_tensor|tensor|autograd[/\\]__init__|autograd[/\\]graph)\.py\b.*\bbackward|\bbackward$|_engine_run_backward|autograd"),
-    (Phase.STEP, r"[/\\]optim[/\\]|grad_scaler|clip_grad|\boptimizer_step$|\boptimizer\b.*\bstep$|fused_adam|cpu_adam|stage_?[123]\w*\.py.*\bstep$"),
-    (Phase.LOSS, r"[/\\]loss(?:es)?\.py|cross_entropy|\bnll_loss|binary_cross_entropy|\bcompute_loss$|criterion"),
-    (Phase.DATA, r"utils[/\\]data|dataloader|dataset|collat|__getitem__|sampler|[/\\]PIL[/\\]|[/\\]datasets[/\\]|torchaudio|tokenization_|h5py"),
-    (Phase.CHECKPOINT, r"\bsave(?:_\w+)?$|save_checkpoint|save_pretrained|torch[/\\]serialization\.py.*\b_?(?:legacy_)?save"),
-    (Phase.LOAD, r"serialization\.py|from_pretrained|load_state_dict|load_checkpoint|load_model|safetensors|huggingface_hub|load_file|\bload$|modeling_utils"),
-    (Phase.FORWARD, r"\bforward$|_call_impl|_wrapped_call|nn[/\\]functional|nn[/\\]modules|modeling_\w+\.py"),
-    (Phase.SERVE, r"uvicorn|gunicorn|fastapi|starlette|flask|vllm[/\\]|tritonserver|ray[/\\]serve|torchserve|gradio"),
-    (Phase.IMPORT, r"importlib|<frozen importlib|\bimport_module$|__init__\.py.*<module>"),
+PHASES: tuple[tuple[Phase, Pattern], ...] = (
+    (Phase.BACKWARD, Pattern(r"torch[/\\](?:_tensor|tensor|autograd[/\\]__init__|autograd[/\\]graph)\.py\b.*\bbackward|\bbackward$|_engine_run_backward|autograd")),
+    (Phase.STEP, Pattern(r"[/\\]optim[/\\]|grad_scaler|clip_grad|\boptimizer_step$|\boptimizer\b.*\bstep$|fused_adam|cpu_adam|stage_?[123]\w*\.py.*\bstep$")),
+    (Phase.LOSS, Pattern(r"[/\\]loss(?:es)?\.py|cross_entropy|\bnll_loss|binary_cross_entropy|\bcompute_loss$|criterion")),
+    (Phase.DATA, Pattern(r"utils[/\\]data|dataloader|dataset|collat|__getitem__|sampler|[/\\]PIL[/\\]|[/\\]datasets[/\\]|torchaudio|tokenization_|h5py")),
+    (Phase.CHECKPOINT, Pattern(r"\bsave(?:_\w+)?$|save_checkpoint|save_pretrained|torch[/\\]serialization\.py.*\b_?(?:legacy_)?save")),
+    (Phase.LOAD, Pattern(r"serialization\.py|from_pretrained|load_state_dict|load_checkpoint|load_model|safetensors|huggingface_hub|load_file|\bload$|modeling_utils")),
+    (Phase.FORWARD, Pattern(r"\bforward$|_call_impl|_wrapped_call|nn[/\\]functional|nn[/\\]modules|modeling_\w+\.py")),
+    (Phase.SERVE, Pattern(r"uvicorn|gunicorn|fastapi|starlette|flask|vllm[/\\]|tritonserver|ray[/\\]serve|torchserve|gradio")),
+    (Phase.IMPORT, Pattern(r"importlib|<frozen importlib|\bimport_module$|__init__\.py.*<module>")),
 )
 """Which file or function of a frame tells the phase; the innermost telling frame decides."""
 
 
-
 def phase_of(frame: str) -> Phase | None:
     """The phase that a frame tells, or None."""
-    return next((phase for phase, shape in PHASES if _compiled(shape).search(frame)), None)
+    return next((phase for phase, shape in PHASES if shape.search(frame)), None)
 
 
 IMPORT_TYPES: frozenset[str] = frozenset({"ImportError", "ModuleNotFoundError"})

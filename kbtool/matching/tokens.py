@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from kbtool.patterns import Pattern
+
 CODE = "#"
 """Joins a word and the number behind it."""
 
-_TOKEN = re.compile(
+_ASCII = (
     r"0x[0-9a-fA-F]+"
     r"|--[A-Za-z][\w-]*"
     r"|[A-Za-z_][A-Za-z0-9_]*"
     r"|(?<![\w.])-?\d+(?:\.\d+)*"
-    r"|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+"
-    r"|[^\W\d_]+"
 )
+_ASCII_TOKEN = re.compile(_ASCII)
+_TOKEN = Pattern(_ASCII + r"|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W\d_]+")
+"""Large sets of characters are slow to compile, and most logs need none."""
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNORECASE)
 _GLUE = re.compile(r"[\s:=(\[#<>'\"]*$")
@@ -51,7 +54,7 @@ def cut(line: str) -> tuple[list[str], list[str]]:
     phrase: list[str] = []
     previous = ""
     end = 0
-    for found in _TOKEN.finditer(line):
+    for found in (_ASCII_TOKEN if line.isascii() else _TOKEN.regex).finditer(line):
         text = found.group()
         first = text[0]
         if first.isdigit() or (first == "-" and text[1].isdigit()):

@@ -10,6 +10,7 @@ import pytest
 from kbtool.matching import prefixes, ranks, report, signs, tokens
 from kbtool.matching.report import report_text
 from kbtool.matching.signs import Kind
+from kbtool.patterns import Pattern
 
 EXAMPLES: tuple[tuple[str, Kind], ...] = (
     ("RuntimeError: boom", Kind.EXCEPTION),
@@ -42,10 +43,15 @@ def test_a_line_is_what_it_looks_like(line: str, kind: Kind) -> None:
 
 
 PATTERNS = sorted(
-    {(f"{module.__name__.rsplit('.', 1)[-1]}.{name}", value) for module in (signs, report, ranks, tokens) for name, value in vars(module).items() if isinstance(value, re.Pattern)}
-    | {(f"prefix {prefix.name}", prefix.pattern) for prefix in prefixes.PREFIXES}
-    | {(f"{source}: {literal}", re.compile(pattern)) for source, literal, pattern in (*signs.ADVICE, *signs.FALLOUT)}
-    | {(f"phase {phase.value}", re.compile(pattern)) for phase, pattern in signs.PHASES},
+    {
+        (f"{module.__name__.rsplit('.', 1)[-1]}.{name}", value if isinstance(value, re.Pattern) else value.regex)
+        for module in (signs, report, ranks, tokens)
+        for name, value in vars(module).items()
+        if isinstance(value, (re.Pattern, Pattern))
+    }
+    | {(f"prefix {prefix.name}", prefix.pattern.regex) for prefix in prefixes.PREFIXES}
+    | {(f"{shape.source}: {shape.pattern.literals[0]}", shape.pattern.regex) for shape in (*signs.ADVICE, *signs.FALLOUT)}
+    | {(f"phase {phase.value}", pattern.regex) for phase, pattern in signs.PHASES},
     key=lambda item: item[0],
 )
 

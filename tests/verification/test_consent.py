@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import stat
@@ -50,7 +49,7 @@ def test_any_edit_of_the_check_asks_again(edit: dict[str, object], place: Path) 
     consent = Consent()
     consent.allow(request(place))
 
-    assert consent.permission(request(place, dataclasses.replace(CHECK, **edit))) is Permission.UNKNOWN  # type: ignore[arg-type]
+    assert consent.permission(request(place, CHECK._replace(**edit))) is Permission.UNKNOWN  # type: ignore[arg-type]
     assert consent.permission(request(place)) is Permission.ALLOWED
 
 
@@ -120,13 +119,13 @@ def test_a_denial_wins_and_survives_every_edit(place: Path) -> None:
     consent.deny("some-fault", place)
 
     for edit in EDITS:
-        assert consent.permission(request(place, dataclasses.replace(CHECK, **edit))) is Permission.DENIED  # type: ignore[arg-type]
+        assert consent.permission(request(place, CHECK._replace(**edit))) is Permission.DENIED  # type: ignore[arg-type]
     assert consent.permission(request(place)) is Permission.DENIED
     with pytest.raises(KbError, match="denied"):
         consent.allow(request(place))
 
     assert consent.undo_denial(place)
-    assert consent.permission(request(place, dataclasses.replace(CHECK, timeout=11.0))) is Permission.UNKNOWN
+    assert consent.permission(request(place, CHECK._replace(timeout=11.0))) is Permission.UNKNOWN
 
 
 def test_a_denial_is_found_behind_a_link(tmp_path: Path, place: Path) -> None:

@@ -1,0 +1,73 @@
+"""Patterns that are compiled when they are first needed find what they would find if they were tried on every line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kbtool.matching import prefixes, report, signs
+from kbtool.patterns import Pattern, any_of
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+LINES = tuple(
+    line for path in sorted(EXAMPLES.glob("*.txt")) for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
+) + (
+    "  ^^^^^^^^",
+    "--> 12     x = f(y)",
+    "    at org.example.Main.run(Main.java:12)",
+    "#3 0x00007f in raise",
+    "WARNING:root:low disk",
+    "W0412 07:11:02.123456 11 x.cc:3] slow",
+    "W1234",
+    "I0412 07:11:02.123456 11 x.cc:3] fine",
+    "Exception in thread Thread-1:",
+    "An error occurred while generating the dataset",
+    "Assertion `x < y` failed.",
+    "node-1 | 2026-01-02 03:04:05 hello",
+    "0%|          | 0/100 [00:00<?, ?it/s]RuntimeError: boom",
+    "[=======>      ] ETA: 00:12",
+)
+
+PATTERNS = {
+    **{name: value for module in (signs, report) for name, value in vars(module).items() if isinstance(value, Pattern)},
+    **{f"prefix {prefix.name}": prefix.pattern for prefix in prefixes.PREFIXES},
+    **{f"{shape.source}: {shape.pattern.literals[0]}": shape.pattern for shape in (*signs.ADVICE, *signs.FALLOUT)},
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_literals_hide_no_match(name: str) -> None:
+    """No line that a pattern matches lacks its literals."""
+    pattern = PATTERNS[name]
+    hidden = [line for line in LINES if pattern.regex.search(line) and not pattern.search(line)]
+
+    assert hidden == []
+
+
+@pytest.mark.parametrize("prefix", prefixes.PREFIXES, ids=lambda prefix: prefix.name)
+def test_first_characters_hide_no_prefix(prefix: prefixes.Prefix) -> None:
+    """No line that carries a prefix begins with a character that its row does not name."""
+    hidden = [line for line in LINES if line and prefix.pattern.regex.match(line) and not prefix.match(line)]
+
+    assert hidden == []
+
+
+def test_it_is_compiled_where_it_may_match() -> None:
+    """A text without the literal compiles nothing; one with it is searched."""
+    pattern = Pattern(r"a(\d)", "a")
+
+    assert pattern.search("b1") is None and pattern._regex is None
+    assert pattern.sub("-", "b1") == "b1" and pattern._regex is None
+    found = pattern.match("a1")
+    assert found is not None and found[1] == "1"
+    assert pattern.match("ba1") is None
+
+
+def test_one_of_several_is_enough() -> None:
+    """An alternative matches on its own, with the flags of all."""
+    either = any_of("^one$", "two", flags=re.IGNORECASE)
+
+    assert either.search("ONE") and either.search("x two y") and not either.search("one more")
