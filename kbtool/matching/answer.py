@@ -9,6 +9,7 @@ from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import redact
 from kbtool.matching import confidence, priors
 from kbtool.matching.alignment import Base
+from kbtool.matching.candidates import Telling, candidates
 from kbtool.matching.index import Index
 from kbtool.matching.query import Query, make_query
 from kbtool.matching.report import Report, make_report
@@ -21,7 +22,7 @@ QUERY_TOKENS = 48
 """Rarest tokens of a report that candidates are sought by."""
 POSTINGS = 6000
 """Occurrences in entries that these tokens may have together: what bounds the search in a large base."""
-CANDIDATES = 32
+CANDIDATES = 16
 """Entries that are compared feature by feature."""
 MOST_MATCHES = 5
 SURELY_SHOWN = 3
@@ -78,7 +79,7 @@ def answer_report(report: Report, index: Index, *, all: bool = False, limit: int
 def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
     """All candidates, best first, whether or not they may be answered."""
     query = make_query(report)
-    records = [record for record in index.candidates(_query_tokens(query, index), CANDIDATES) if all or record.status != Status.RETIRED.value]
+    records = candidates(index, _sought(query, index), CANDIDATES, retired=all)
     if not records:
         return []
     base = Base(index.size, index.frequencies(_wanted(query, records)))
@@ -106,19 +107,20 @@ def _scored(rated: list[tuple[float, Record, Comparison]], place: int, query: Qu
     return Scored(record, comparison, rating, probability, plausible)
 
 
-def _query_tokens(query: Query, index: Index) -> list[str]:
+def _sought(query: Query, index: Index) -> list[Telling]:
     """The tokens that tell most in this base, as many as are cheap to look up."""
     frequency = index.frequencies(query.bag)
     base = Base(index.size, frequency)
-    known = [token for token in query.bag if frequency[token]]
-    known.sort(key=lambda token: -query.bag[token] * base.idf(token))
-    chosen: list[str] = []
+    primary = frozenset(query.primary)
+    known = [Telling(token, weight, base.idf(token), token in primary) for token, weight in query.bag.items() if frequency[token]]
+    known.sort(key=lambda telling: -telling.weight * telling.idf)
+    sought: list[Telling] = []
     postings = 0
-    for token in known[: 2 * QUERY_TOKENS]:
-        if len(chosen) < QUERY_TOKENS and postings + frequency[token] <= POSTINGS:
-            chosen.append(token)
-            postings += frequency[token]
-    return chosen
+    for telling in known[: 2 * QUERY_TOKENS]:
+        if len(sought) < QUERY_TOKENS and postings + frequency[telling.token] <= POSTINGS:
+            sought.append(telling)
+            postings += frequency[telling.token]
+    return sought
 
 
 def _match(item: Scored, report: Report, calibration: confidence.Calibration) -> Match:

@@ -9,18 +9,37 @@ import json
 import os
 import shutil
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterable
+from array import array
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kbtool.matching import schema
-from kbtool.matching.rows import domain_row, entry_row
+from kbtool.matching.postings import packed, posting, token_parts, unpacked
+from kbtool.matching.profile import from_json
+from kbtool.matching.rows import card_row, domain_row, entry_row
 from kbtool.matching.scan import Stamp
 
 Progress = Callable[[int, int], object]
 """Called with files done and files in all."""
+
+
+@dataclass
+class Numbers:
+    """The numbers of entries: those that files have already, and from `free` on those of new ones."""
+
+    known: Mapping[str, int] = field(default_factory=dict)
+    free: int = 1
+
+    def of(self, relative: str) -> int:
+        """The number of a file's entry."""
+        if relative in self.known:
+            return self.known[relative]
+        self.free += 1
+        return self.free - 1
 
 
 @dataclass
@@ -29,24 +48,25 @@ class Content:
 
     files: list[dict[str, Any]] = field(default_factory=list)
     entries: list[dict[str, Any]] = field(default_factory=list)
-    terms: list[str] = field(default_factory=list)
-    """One text a row of `entries`."""
+    cards: list[dict[str, Any]] = field(default_factory=list)
+    postings: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("I")))
     domains: list[dict[str, Any]] = field(default_factory=list)
 
 
-def read_files(root: Path, stamps: dict[str, Stamp], progress: Progress | None = None) -> Content:
+def read_files(root: Path, stamps: dict[str, Stamp], progress: Progress | None = None, numbers: Numbers | None = None) -> Content:
     """Read the files; one that is broken becomes a file row with its problems, and hides no other."""
     content = Content()
     taken: dict[str, str] = {}
+    numbers = numbers or Numbers()
     for done, (relative, stamp) in enumerate(sorted(stamps.items())):
-        problems = _read_one(root, relative, content, taken)
+        problems = _read_one(root, relative, content, taken, numbers)
         content.files.append({"path": relative, **stamp.row(), "problems": json.dumps(problems, ensure_ascii=False)})
         if progress is not None:
             progress(done + 1, len(stamps))
     return content
 
 
-def _read_one(root: Path, relative: str, content: Content, taken: dict[str, str]) -> list[list[Any]]:
+def _read_one(root: Path, relative: str, content: Content, taken: dict[str, str], numbers: Numbers) -> list[list[Any]]:
     from kbtool.knowledge.domains import parse_domain
     from kbtool.knowledge.entry import parse_entry
     from kbtool.knowledge.problems import ERROR, EntryError
@@ -66,27 +86,20 @@ def _read_one(root: Path, relative: str, content: Content, taken: dict[str, str]
     if entry.id in taken:
         return [[1, f"the id `{entry.id}` is taken by {taken[entry.id]}"]]
     taken[entry.id] = relative
-    row, tokens = entry_row(entry, relative)
-    content.entries.append(row)
-    content.terms.append(" ".join(sorted(tokens)))
+    number = numbers.of(relative)
+    row, profile = entry_row(entry, relative)
+    content.entries.append({"number": number, **row})
+    content.cards.append({"number": number, "card": card_row(entry, profile)})
+    for token, parts in token_parts(profile, entry.id).items():
+        content.postings[token].append(posting(number, parts))
     return []
 
 
-def create_tables(connection: sqlite3.Connection) -> None:
-    """Make the empty tables."""
-    connection.executescript(schema.TABLES)
-    try:
-        connection.executescript(schema.FULL_TEXT)
-    except sqlite3.OperationalError:
-        connection.executescript(schema.WITHOUT_FULL_TEXT)
-
-
 def fill(connection: sqlite3.Connection, content: Content, root: Path) -> None:
-    """Write all rows with sqlite3, into tables that are empty."""
-    create_tables(connection)
-    for table, rows in _plain_tables(content, root):
+    """Write all rows with sqlite3, into a database that is empty."""
+    connection.executescript(schema.TABLES)
+    for table, rows in _tables(content, root):
         insert(connection, table, rows)
-    _insert_entries(connection, content)
     connection.commit()
 
 
@@ -96,24 +109,19 @@ def fill_with_sqlite_utils(path: Path, content: Content, root: Path) -> None:
 
     database = sqlite_utils.Database(str(path))
     connection: sqlite3.Connection = database.conn
-    connection.execute("PRAGMA synchronous=OFF")  # the file is disposable and gets its name only when it is complete
-    create_tables(connection)
+    connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF")  # the file is disposable and gets its name only when it is complete
+    connection.executescript(schema.TABLES)
     with connection:
-        for table, rows in _plain_tables(content, root):
+        for table, rows in _tables(content, root):
             if rows:
                 database.table(table).insert_all(rows, batch_size=1000)
-        _insert_entries(connection, content)
     connection.close()
 
 
-def _plain_tables(content: Content, root: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    counts = Counter(token for terms in content.terms for token in terms.split(" "))
-    return [
-        ("file", content.files),
-        ("domain", content.domains),
-        ("term", [{"token": token, "entries": count} for token, count in sorted(counts.items())]),
-        ("meta", [{"key": "version", "value": schema.VERSION}, {"key": "root", "value": os.path.realpath(root)}]),
-    ]
+def _tables(content: Content, root: Path) -> list[tuple[str, list[dict[str, Any]]]]:
+    terms = [{"token": token, "entries": len(values), "postings": packed(values)} for token, values in sorted(content.postings.items())]
+    meta = [{"key": "version", "value": schema.VERSION}, {"key": "root", "value": os.path.realpath(root)}]
+    return [("file", content.files), ("domain", content.domains), ("entry", content.entries), ("card", content.cards), ("term", terms), ("meta", meta)]
 
 
 def insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
@@ -125,37 +133,62 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, 
         connection.executemany(f"INSERT OR REPLACE INTO {table} ({','.join(names)}) VALUES ({marks})", [tuple(row.values()) for row in rows])
 
 
-def _insert_entries(connection: sqlite3.Connection, content: Content) -> None:
-    first = (connection.execute("SELECT max(number) FROM entry").fetchone()[0] or 0) + 1
-    numbers = range(first, first + len(content.entries))
-    insert(connection, "entry", [{"number": number, **row} for number, row in zip(numbers, content.entries, strict=True)])
-    connection.executemany("INSERT INTO entry_fts (rowid, terms) VALUES (?, ?)", zip(numbers, content.terms, strict=True))
-
-
 def update(old: Path, new: Path, root: Path, gone: set[str], changed: dict[str, Stamp]) -> None:
     """Write to `new` what `old` becomes when files `gone` are removed and `changed` are read again.
 
-    Raises sqlite3.Error or OSError where the old index is not what it should be: then a full build is due.
+    Raises sqlite3.Error, ValueError or OSError where the old index is not what it should be: then a full build is due.
     """
     shutil.copyfile(old, new)
     connection = sqlite3.connect(new, isolation_level=None)
     try:
         connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN")
+        edits = _Edits()
+        numbers = Numbers(edits.numbers, (connection.execute("SELECT max(number) FROM entry").fetchone()[0] or 0) + 1)
         for relative in sorted(gone | set(changed)):
-            _remove(connection, relative)
+            _remove(connection, relative, edits)
         for relative in changed:
             _refuse_rival(connection, relative)
-        content = read_files(root, changed)
-        insert(connection, "file", content.files)
-        insert(connection, "domain", content.domains)
-        _insert_entries(connection, content)
-        for token, count in Counter(token for terms in content.terms for token in terms.split(" ")).items():
-            connection.execute(
-                "INSERT INTO term (token, entries) VALUES (?, ?) ON CONFLICT (token) DO UPDATE SET entries = entries + excluded.entries", (token, count)
-            )
+        content = read_files(root, changed, numbers=numbers)
+        for table, rows in (("file", content.files), ("domain", content.domains), ("entry", content.entries), ("card", content.cards)):
+            insert(connection, table, rows)
+        edits.write(connection, content.postings)
         connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+class _Edits:
+    """What an update takes out of the index: the numbers by file, and the postings by token."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._removed: defaultdict[str, set[int]] = defaultdict(set)
+
+    def remove(self, relative: str, number: int, parts: Mapping[str, int]) -> None:
+        """Take out an entry that was indexed with these tokens."""
+        self.numbers[relative] = number
+        for token, part in parts.items():
+            self._removed[token].add(posting(number, part))
+
+    def write(self, connection: sqlite3.Connection, added: Mapping[str, Iterable[int]]) -> None:
+        """Change the postings of the tokens that are not as they were."""
+        for token in sorted(self._removed.keys() | added.keys()):
+            out, into = self._removed.get(token, set()), set(added.get(token, ()))
+            if out != into:
+                _replace_postings(connection, token, out - into, into - out)
+
+
+def _replace_postings(connection: sqlite3.Connection, token: str, out: set[int], into: set[int]) -> None:
+    row = connection.execute("SELECT postings FROM term WHERE token = ?", (token,)).fetchone()
+    values = unpacked(row[0]) if row else array("I")
+    for value in out:
+        values.remove(value)
+    for value in into:
+        insort(values, value)
+    if values:
+        connection.execute("INSERT OR REPLACE INTO term (token, entries, postings) VALUES (?, ?, ?)", (token, len(values), packed(values)))
+    else:
+        connection.execute("DELETE FROM term WHERE token = ?", (token,))
 
 
 def _refuse_rival(connection: sqlite3.Connection, relative: str) -> None:
@@ -165,19 +198,16 @@ def _refuse_rival(connection: sqlite3.Connection, relative: str) -> None:
         raise sqlite3.IntegrityError(f"{relative}: the id stands in two domains")
 
 
-def _remove(connection: sqlite3.Connection, relative: str) -> None:
-    name = relative.rpartition("/")[2]
+def _remove(connection: sqlite3.Connection, relative: str, edits: _Edits) -> None:
     connection.execute("DELETE FROM file WHERE path = ?", (relative,))
-    if name == "README.md":
+    if relative.endswith("/README.md"):
         connection.execute("DELETE FROM domain WHERE path = ?", (relative,))
         return
     _refuse_rival(connection, relative)
-    row = connection.execute("SELECT number, terms FROM entry JOIN entry_fts ON entry_fts.rowid = entry.number WHERE path = ?", (relative,)).fetchone()
+    row = connection.execute("SELECT number, profile, id FROM entry WHERE path = ?", (relative,)).fetchone()
     if row is None:
         return
-    number, terms = row
+    number, profile, entry_id = row
     connection.execute("DELETE FROM entry WHERE number = ?", (number,))
-    connection.execute("DELETE FROM entry_fts WHERE rowid = ?", (number,))
-    tokens = [(token,) for token in terms.split(" ")]
-    connection.executemany("UPDATE term SET entries = entries - 1 WHERE token = ?", tokens)
-    connection.executemany("DELETE FROM term WHERE token = ? AND entries <= 0", tokens)
+    connection.execute("DELETE FROM card WHERE number = ?", (number,))
+    edits.remove(relative, number, token_parts(from_json(profile), entry_id))

@@ -11,20 +11,25 @@ import json
 import os
 import sqlite3
 import tempfile
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from kbtool import settings
 from kbtool.knowledge.layers import Base
 from kbtool.knowledge.problems import ERROR, Problem
 from kbtool.matching import schema
 from kbtool.matching.build import Progress, fill, fill_with_sqlite_utils, read_files, update
+from kbtool.matching.postings import unpacked
 from kbtool.matching.rows import ENTRY_COLUMNS, Record, domain_of, record_of
 from kbtool.matching.scan import Stamp, scan, stamp_of
 from kbtool.model import Domain
 
-_COLUMNS = ", ".join(f"entry.{name}" for name in ENTRY_COLUMNS)
+_COLUMNS = ", ".join(ENTRY_COLUMNS)
+_MOST_MARKS = 500
+"""Values in one statement; old SQLite libraries allow no more than 999."""
 UPDATE_SHARE = 0.5
 """Share of changed files from which on a full build is cheaper than an update."""
 
@@ -35,8 +40,19 @@ class Layer:
 
     base: Base
     connection: sqlite3.Connection
-    full_text: bool
     size: int
+
+
+class Outline(NamedTuple):
+    """What is known of an entry before its row is read as a whole: how many different tokens its parts have."""
+
+    number: int
+    id: str
+    status: str
+    title_tokens: int
+    salient_tokens: int
+    """In a wording, and in title, cause, fix or tags too."""
+    symptom_tokens: int
 
 
 @dataclass
@@ -62,48 +78,29 @@ class Index:
         """In how many entries each of the tokens stands; also those asked for earlier."""
         wanted = [token for token in dict.fromkeys(tokens) if token not in self._frequency]
         for layer in self.layers:
-            for start in range(0, len(wanted), 500):
-                part = wanted[start : start + 500]
-                rows = layer.connection.execute(f"SELECT token, entries FROM term WHERE token IN ({','.join('?' * len(part))})", part)
-                for token, count in rows:
-                    self._frequency[token] = self._frequency.get(token, 0) + count
+            for token, count in _chosen(layer.connection, "SELECT token, entries FROM term WHERE token IN", wanted):
+                self._frequency[token] = self._frequency.get(token, 0) + count
         for token in wanted:
             self._frequency.setdefault(token, 0)
         return self._frequency
 
-    def candidates(self, tokens: Sequence[str], limit: int) -> list[Record]:
-        """The entries of every layer that hold most of the tokens, best first within a layer."""
-        found: list[Record] = []
-        known: set[str] = set()
-        for layer in self.layers:
-            for record in self._candidates(layer, tokens, limit):
-                if record.id not in known and not self._hidden(layer, record.id):
-                    known.add(record.id)
-                    found.append(record)
-        return found
+    def postings(self, layer: Layer, tokens: Sequence[str]) -> dict[str, array[int]]:
+        """Token → its postings (module `postings`) in one layer, without those that stand in no entry."""
+        rows = _chosen(layer.connection, "SELECT token, postings FROM term WHERE token IN", tokens)
+        return {token: unpacked(data) for token, data in rows}
 
-    def _candidates(self, layer: Layer, tokens: Sequence[str], limit: int) -> list[Record]:
-        if not tokens:
-            return []
-        if layer.full_text:
-            query = (
-                f"SELECT {_COLUMNS} FROM (SELECT rowid AS number FROM entry_fts WHERE entry_fts MATCH ? ORDER BY rank LIMIT ?) AS hit"
-                " JOIN entry ON entry.number = hit.number"
-            )
-            rows = layer.connection.execute(query, (schema.quoted(list(tokens)), limit)).fetchall()
-        else:
-            rows = self._scanned(layer, tokens, limit)
-        return [record_of(row, layer.base.root) for row in rows]
+    def outlines(self, layer: Layer, numbers: Sequence[int]) -> list[Outline]:
+        """The outlines of entries of one layer, by their numbers."""
+        return [Outline(*row) for row in _chosen(layer.connection, f"SELECT {', '.join(Outline._fields)} FROM entry WHERE number IN", numbers)]
 
-    def _scanned(self, layer: Layer, tokens: Sequence[str], limit: int) -> list[tuple[object, ...]]:
-        wanted = set(tokens)
-        counted = [(len(wanted & set(terms.split(" "))), number) for number, terms in layer.connection.execute("SELECT rowid, terms FROM entry_fts")]
-        best = [number for count, number in sorted(counted, key=lambda item: (-item[0], item[1]))[:limit] if count]
-        return [layer.connection.execute(f"SELECT {_COLUMNS} FROM entry WHERE number = ?", (number,)).fetchone() for number in best]
+    def records(self, layer: Layer, numbers: Sequence[int]) -> dict[int, Record]:
+        """Number → record of entries of one layer."""
+        rows = _chosen(layer.connection, f"SELECT number, {_COLUMNS} FROM entry WHERE number IN", numbers)
+        return {row[0]: record_of(row[1:], layer.base.root) for row in rows}
 
-    def _hidden(self, layer: Layer, entry_id: str) -> bool:
-        above = self.layers[: self.layers.index(layer)]
-        return any(upper.connection.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id,)).fetchone() for upper in above)
+    def hidden(self, place: int, ids: Sequence[str]) -> set[str]:
+        """Those of the ids in the layer at `place` that a layer above has too."""
+        return {row[0] for upper in self.layers[:place] for row in _chosen(upper.connection, "SELECT id FROM entry WHERE id IN", ids)}
 
     def record(self, entry_id: str) -> Record | None:
         """The entry with that id, from the top layer that has it."""
@@ -117,7 +114,8 @@ class Index:
         """Layer, file (relative to its base) and card (`knowledge.card`) of every entry, the top layer winning for an id."""
         found: dict[str, tuple[Layer, str, str]] = {}
         for layer in reversed(self.layers):
-            found.update((row[0], (layer, row[1], row[2])) for row in layer.connection.execute("SELECT id, path, card FROM entry"))
+            rows = layer.connection.execute("SELECT id, path, card FROM card JOIN entry USING (number)")
+            found.update((row[0], (layer, row[1], row[2])) for row in rows)
         return list(found.values())
 
     def ids(self) -> set[str]:
@@ -138,6 +136,13 @@ class Index:
         """Close the files."""
         for layer in self.layers:
             layer.connection.close()
+
+
+def _chosen(connection: sqlite3.Connection, select: str, values: Sequence[object]) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement that ends in `IN`, for any number of values."""
+    for start in range(0, len(values), _MOST_MARKS):
+        part = values[start : start + _MOST_MARKS]
+        yield from connection.execute(f"{select} ({','.join('?' * len(part))})", part)
 
 
 def open_index(bases: Sequence[Base], *, progress: Progress | None = None) -> Index:
@@ -209,13 +214,12 @@ def _checked(connection: sqlite3.Connection, root: Path) -> dict[str, Stamp]:
 
 def _layer(base: Base, connection: sqlite3.Connection) -> tuple[Layer, list[Problem]]:
     size = connection.execute("SELECT count(*) FROM entry").fetchone()[0]
-    kind = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'entry_fts'").fetchone()[0]
     problems = [
         Problem(base.root / path, line, ERROR, message)
         for path, found in connection.execute("SELECT path, problems FROM file WHERE problems <> '[]'")
         for line, message in json.loads(found)
     ]
-    return Layer(base, connection, "fts5" in kind, size), problems
+    return Layer(base, connection, size), problems
 
 
 def _update(base: Base, path: Path, stored: dict[str, Stamp], now: dict[str, Stamp]) -> None:

@@ -70,7 +70,12 @@ class Profile(NamedTuple):
 
     def all_tokens(self) -> set[str]:
         """Every token by which the entry can be found."""
-        return {token for wording in self.wordings for line in wording.lines for token in line.tokens} | self.context
+        return symptom_tokens(self) | self.context
+
+
+def symptom_tokens(profile: Profile) -> set[str]:
+    """The tokens of an entry's wordings: what two entries of the same fault have in common."""
+    return {token for item in profile.wordings for line in item.lines for token in line.tokens}
 
 
 def frame_text(line: ReportLine | str) -> str:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbtool.matching.profile import Profile, from_json, make_profile, to_json
+from kbtool.matching.profile import Profile, from_json, make_profile, symptom_tokens, to_json
 from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
 
-ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "check_digest", "outcomes", "applies_to", "profile")
+ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "outcomes", "applies_to", "profile")
 
 
 class Record(NamedTuple):
@@ -29,34 +29,36 @@ class Record(NamedTuple):
     profile: Profile
 
 
-def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], set[str]]:
-    """The row of an entry, and its tokens."""
-    from kbtool.knowledge import card
-
+def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], Profile]:
+    """The row of an entry, and the profile that stands in it."""
     profile = make_profile(entry)
+    symptom = symptom_tokens(profile)
     check = entry.check
     row = {
         "id": entry.id,
+        "status": entry.status.value,
+        "title_tokens": len(profile.title),
+        "salient_tokens": len(symptom & profile.context),
+        "symptom_tokens": len(symptom),
         "domain": entry.domain,
         "path": relative,
         "title": entry.title,
-        "status": entry.status.value,
         "root_cause": entry.root_cause,
         "verify": check.command if check else "",
         "confirms": check.confirms if check else None,
         "fix": entry.fix,
-        "check_digest": check.digest if check else "",
         "outcomes": json.dumps(tally_of(entry.outcomes, check.digest if check else ""), separators=(",", ":")),
         "applies_to": json.dumps(entry.applies_to),
         "profile": to_json(profile),
-        "card": card.to_json(card.card_of(entry, symptom_tokens(profile))),
     }
-    return row, profile.all_tokens() | set(entry.id.split("-"))
+    return row, profile
 
 
-def symptom_tokens(profile: Profile) -> set[str]:
-    """The tokens of an entry's wordings: what two entries of the same fault have in common."""
-    return {token for item in profile.wordings for line in item.lines for token in line.tokens}
+def card_row(entry: Entry, profile: Profile) -> str:
+    """The card of an entry, as JSON."""
+    from kbtool.knowledge import card
+
+    return card.to_json(card.card_of(entry, symptom_tokens(profile)))
 
 
 def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:

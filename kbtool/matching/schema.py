@@ -5,7 +5,7 @@ The index is a cache of the entries' files; a person may open it with sqlite-uti
 
 from __future__ import annotations
 
-VERSION = "5"
+VERSION = "6"
 """Raised whenever tables, tokens or profiles change their meaning: an index of another version is built anew."""
 
 TABLES = """
@@ -15,28 +15,17 @@ CREATE TABLE file (
     problems TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE entry (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, domain TEXT NOT NULL, path TEXT NOT NULL UNIQUE, title TEXT NOT NULL, status TEXT NOT NULL,
-    root_cause TEXT NOT NULL, verify TEXT NOT NULL, confirms TEXT, fix TEXT NOT NULL, check_digest TEXT NOT NULL, outcomes TEXT NOT NULL,
-    applies_to TEXT NOT NULL, profile TEXT NOT NULL,
-    card TEXT NOT NULL -- what review, tree and stats show of it
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, status TEXT NOT NULL,
+    title_tokens INTEGER NOT NULL, salient_tokens INTEGER NOT NULL, symptom_tokens INTEGER NOT NULL, -- how many there are
+    domain TEXT NOT NULL, path TEXT NOT NULL UNIQUE, title TEXT NOT NULL, root_cause TEXT NOT NULL, verify TEXT NOT NULL, confirms TEXT, fix TEXT NOT NULL,
+    outcomes TEXT NOT NULL, applies_to TEXT NOT NULL, profile TEXT NOT NULL
 );
-CREATE TABLE term (token TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE card (number INTEGER PRIMARY KEY, card TEXT NOT NULL); -- what review, tree and stats show of an entry
+CREATE TABLE term (
+    token TEXT PRIMARY KEY, entries INTEGER NOT NULL,
+    postings BLOB NOT NULL -- a little-endian unsigned 32-bit integer an entry: 8 * number, + 1 in a symptom, + 2 in title, cause, fix or tags, + 4 in the title
+) WITHOUT ROWID;
 CREATE TABLE domain (
     name TEXT PRIMARY KEY, path TEXT NOT NULL, keywords TEXT NOT NULL, first_action TEXT NOT NULL, minimal_check TEXT NOT NULL, go_back_when TEXT NOT NULL
 ) WITHOUT ROWID;
 """
-
-FULL_TEXT = """
-CREATE VIRTUAL TABLE entry_fts USING fts5 (terms, tokenize="unicode61 remove_diacritics 0 tokenchars '_#-.'");
-"""
-"""`terms` holds an entry's tokens (module `tokens`), so that the text and the query are cut in the same way."""
-
-WITHOUT_FULL_TEXT = """
-CREATE TABLE entry_fts (terms TEXT NOT NULL);
-"""
-"""For a SQLite library that was built without FTS5: candidates are then found by reading every row."""
-
-
-def quoted(tokens: list[str]) -> str:
-    """An FTS5 query for rows that hold any of the tokens; every token is a string, so that no text can become an operator."""
-    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kbtool.matching.candidates import holders
 from kbtool.matching.index import Index
 from kbtool.matching.rows import Record
 from kbtool.matching.tokens import tokens
@@ -24,7 +25,7 @@ def search(query: str, index: Index, *, limit: int = 20) -> list[Hit]:
     wanted = set(tokens(query))
     if not wanted:
         return []
-    ranked = [(_share(wanted, record), place, record) for place, record in enumerate(index.candidates(sorted(wanted), CANDIDATES))]
+    ranked = [(_share(wanted, record), place, record) for place, record in enumerate(holders(index, sorted(wanted), CANDIDATES))]
     ranked.sort(key=lambda item: (-item[0][0], -item[0][1], item[1]))
     complete = [item for item in ranked if item[0][0] == 1]
     return [Hit(record, share[0]) for share, _, record in (complete or ranked)[:limit] if share[0] > 0]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from kbtool.knowledge.layers import Base
 from kbtool.matching.answer import answer_text
 from kbtool.matching.index import Index, index_path, open_index
-from kbtool.matching.schema import quoted
+from kbtool.matching.postings import PARTS, SHIFT, unpacked
+from kbtool.matching.search import search
 from tests.conftest import build_base
 
 WORDS = "loader worker killed signal shape mismatch driver version kernel image attention mask tokenizer padding checkpoint".split()
@@ -41,8 +42,13 @@ def opened(root: Path) -> Index:
 def dump(index: Index) -> list[object]:
     """Everything an index knows, without row numbers and time stamps."""
     connection = index.layers[0].connection
-    entries = connection.execute("SELECT id, title, profile, outcomes, card, terms FROM entry JOIN entry_fts ON entry_fts.rowid = entry.number ORDER BY id").fetchall()
-    return [entries, connection.execute("SELECT * FROM term ORDER BY token").fetchall(), connection.execute("SELECT path, problems FROM file ORDER BY path").fetchall()]
+    entries = connection.execute("SELECT id, title, profile, title_tokens, salient_tokens, symptom_tokens, outcomes, card FROM entry JOIN card USING (number) ORDER BY id").fetchall()
+    ids = dict(connection.execute("SELECT number, id FROM entry").fetchall())
+    terms = {
+        token: (count, sorted((ids[value >> SHIFT], value & PARTS) for value in unpacked(postings)))
+        for token, count, postings in connection.execute("SELECT token, entries, postings FROM term")
+    }
+    return [entries, terms, connection.execute("SELECT path, problems FROM file ORDER BY path").fetchall()]
 
 
 def answers(root: Path) -> list[tuple[str, float]]:
@@ -161,14 +167,12 @@ def test_the_upper_layer_wins(root: Path, tmp_path: Path, make_entry: Callable[.
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300))
-def test_no_text_is_an_fts_error(text: str) -> None:
-    """Quotes, operators, column names, NULs: a query made of any text is a query."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE t USING fts5(terms)")
-    connection.execute("INSERT INTO t VALUES ('x')")
-    pieces = [piece for piece in text.replace("\0", "").split() if piece]
-    if pieces:
-        connection.execute("SELECT rowid FROM t WHERE t MATCH ?", (quoted(pieces),)).fetchall()
+def test_no_text_is_an_error(root: Path, text: str) -> None:
+    """Quotes, operators, column names, NULs: any text is a question, and any text is a search."""
+    index = opened(root)
+    answer_text(text, index)
+    search(text, index)
+    index.close()
 
 
 @pytest.mark.parametrize("text", ['RuntimeError: NOT a "thing" NEAR(x y) terms: OR AND *', "ValueError: ^col: -x + (y) [z] 'q' ;--"])
