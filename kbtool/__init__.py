@@ -10,7 +10,7 @@ Layers, top to bottom; a package imports from those below it only (held by `test
     matching       stream, report, tokens, candidates, score, confidence
     journal        what happened: matches, misses, verdicts, runs
     knowledge      entry file and Entry, domain pages, layers, lint, redaction
-    model errors durable settings
+    model errors durable settings quantities
 """
 
 __version__ = "0.1.0"

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "kbtool"
 LAYERS = ("cli", "supervision", "review", "guards", "verification", "matching", "journal", "knowledge")
 """Top to bottom; the modules below them all are the foundation."""
 
-FOUNDATION = ("model", "errors", "durable", "settings", "patterns")
+FOUNDATION = ("model", "errors", "durable", "settings", "patterns", "quantities")
 ENTRANCES = ("__init__", "__main__", "postmortem", "pytest_plugin")
 """Modules at the top that a program starts from; they may import everything."""
 

@@ -22,6 +22,7 @@ from kbtool.knowledge.domains import read_domains
 from kbtool.knowledge.layers import Base, find_layers
 from kbtool.knowledge.redaction import redact
 from kbtool.model import Check, Domain, Entry, Verdict
+from kbtool.quantities import plural
 from kbtool.review.triage import (
     AIM_MINUTES,
     Anchor,
@@ -100,7 +101,7 @@ class Bench:
         """The state for a person."""
         state = self.state
         late = "" if self.minutes <= AIM_MINUTES else f", over the {AIM_MINUTES} it should take"
-        lines = [f"triage since {self.minutes:.0f} minutes{late}", ""]
+        lines = [f"triage, begun {plural(round(self.minutes), 'minute')} ago{late}", ""]
         for name in ("observed", "condition", "environment"):
             lines.append(f"{name + ':':<13}{getattr(state.anchor, name) or '(missing)'}")
         domain = self.domain

@@ -68,9 +68,10 @@ WHY = {
 def _bases(bases: list[Any]) -> list[tuple[str, str, str]]:
     from kbtool import settings
     from kbtool.knowledge.layers import entry_files
+    from kbtool.quantities import plural
 
     rows = [
-        ("base", OK, f"{base.root}: {len(entry_files(base))} entries, {'writable' if base.writable else 'read-only'}; {WHY[base.kind]}") for base in bases
+        ("base", OK, f"{base.root}: {plural(len(entry_files(base)), 'entry', 'entries')}, {'writable' if base.writable else 'read-only'}; {WHY[base.kind]}") for base in bases
     ]
     if not bases:
         rows.append(("base", PROBLEM, "no base of entries was found; `kb init` starts one"))

@@ -107,8 +107,9 @@ def _progress() -> Callable[[int, int], object] | None:
 
 def _print(found: Figures, judged: Sequence[Judged], misses: bool) -> None:
     from kbtool.matching.evaluation import FLOORS, reliability
+    from kbtool.quantities import plural
 
-    print(f"{found.cases} cases, {found.near} near misses, {found.unrelated} unrelated texts\n")
+    print(f"{plural(found.cases, 'case')}, {plural(found.near, 'near miss', 'near misses')}, {plural(found.unrelated, 'unrelated text')}\n")
     for name in FLOORS:
         value = getattr(found, name)
         print(f"{name:20} {'-' if value is None else f'{value:.3f}'}")

@@ -82,8 +82,10 @@ def _lines(items: list[Item], words: dict[str, str]) -> list[str]:
 
 
 def _summary(items: list[Item], dry_run: bool) -> str:
+    from kbtool.quantities import plural
+
     words = WORDS_BEFORE if dry_run else WORDS
     counts = {fate: sum(item.fate.value == fate for item in items) for fate in words}
     told = ", ".join(f"{count} {words[fate]}" for fate, count in counts.items() if count)
-    return f"{len(items)} rows: {told}" + ("; nothing was written" if dry_run else "")
+    return f"{plural(len(items), 'row')}: {told or 'nothing to import'}" + ("; nothing was written" if dry_run else "")
 

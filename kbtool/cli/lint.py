@@ -27,6 +27,7 @@ def lint(
     from kbtool.cli.render import print_json, safe_line, tell
     from kbtool.errors import ExitStatus
     from kbtool.knowledge.problems import ERROR
+    from kbtool.quantities import plural
 
     problems, checked = _problems(files or [])
     errors = [problem for problem in problems if problem.level == ERROR]
@@ -35,7 +36,7 @@ def lint(
     else:
         for problem in problems:
             typer.echo(safe_line(f"{problem.path}:{problem.line}: {problem.level}: {problem.message}"))
-        tell(f"{checked} file{'s' if checked != 1 else ''} checked: {len(errors)} errors, {len(problems) - len(errors)} warnings")
+        tell(f"{plural(checked, 'file')} checked: {plural(len(errors), 'error')}, {plural(len(problems) - len(errors), 'warning')}")
     raise typer.Exit(ExitStatus.NEGATIVE if errors else ExitStatus.OK)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from kbtool.cli.probe_text import end_progress, print_readings, progress_words
 from kbtool.cli.render import print_json, safe_line, styled
 from kbtool.errors import ExitStatus, KbError
+from kbtool.quantities import duration, size
 from kbtool.supervision.loader_reading import best_run, read_timing
 from kbtool.supervision.loader_timing import LoaderTiming, Run, time_loader
-from kbtool.supervision.readings import duration, size
 
 
 def show_loader(target: str, counts: Sequence[int], deadline: float, batches: int, *, as_json: bool) -> ExitStatus:

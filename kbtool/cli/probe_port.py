@@ -7,10 +7,10 @@ import time
 from kbtool.cli.probe_text import need_linux, print_readings
 from kbtool.cli.render import print_json, safe_line, styled
 from kbtool.errors import ExitStatus
+from kbtool.quantities import duration
 from kbtool.supervision.holders import Holder
 from kbtool.supervision.port_reading import freeing_command, read_port
 from kbtool.supervision.ports import PortUse, look_at_port
-from kbtool.supervision.readings import duration
 
 COMMAND_WIDTH = 160
 

@@ -12,8 +12,8 @@ from kbtool.cli.probe_text import end_progress, need_linux, progress_words, writ
 from kbtool.cli.render import print_json, safe_line, styled
 from kbtool.cli.stalls import MEANINGS, stall_lines
 from kbtool.errors import ExitStatus
+from kbtool.quantities import size
 from kbtool.supervision.flame import Share, flame_svg, shares, text_tree, tree_of
-from kbtool.supervision.readings import size
 from kbtool.supervision.sampling import Profile, sample_profile
 from kbtool.supervision.standing import STATES, Picture, Standing, look_at_job
 

@@ -129,9 +129,10 @@ def _print_list(held: Review) -> None:
 
 def _tell_sum(held: Review) -> None:
     from kbtool.cli.render import tell
+    from kbtool.quantities import plural
+    from kbtool.review.report import due
 
-    rests = f", {held.resting} rest" if held.resting else ""
-    tell(f"{len(held.seen.standings)} entries looked over: {len(held.findings)} findings are due{rests}")
+    tell(f"{plural(len(held.seen.standings), 'entry', 'entries')} looked over: {due(held)}")
 
 
 def _decide_each(held: Review, today: datetime.date) -> None:
@@ -191,13 +192,14 @@ def _act(finding: Finding, key: str, today: datetime.date) -> None:
     from kbtool.cli.render import tell
     from kbtool.knowledge.layers import find_layers
     from kbtool.model import Status
+    from kbtool.quantities import plural
     from kbtool.review import changing
 
     if key == "r":
         changed = changing.set_status(finding.id, Status.RETIRED, find_layers(), reason=finding.reason, day=today.isoformat())
         tell(f"  retired: {changed.path}")
     elif key == "f":
-        tell(f"  {changing.fold(finding.id, find_layers()).rows} rows folded")
+        tell(f"  {plural(changing.fold(finding.id, find_layers()).rows, 'row')} folded")
     elif key == "m" and finding.other:
         tell(f"  merged: {changing.merge(finding.id, finding.other, find_layers()).path}")
     elif key == "v":

@@ -144,11 +144,12 @@ def _print_end(ended: Ended) -> None:
 
     from kbtool.cli.answers import print_answer
     from kbtool.cli.render import safe_line
+    from kbtool.quantities import plural
 
     report = ended.report
     with contextlib.redirect_stdout(sys.stderr):
         if ended.left_behind:
-            print(f"kb: the job left {ended.left_behind} process(es) running; kb has ended them")
+            print(f"kb: the job left {plural(ended.left_behind, 'process', 'processes')} running, which kb has ended")
         known = report.answer is not None and (report.answer.matches or report.answer.failure)
         if report.ending or known:
             print(f"\nkb: the job ended with {report.signal or f'exit code {report.exit_code}'}")

@@ -128,7 +128,7 @@ def _common(standing: Standing, today: Today) -> Finding | None:
     if confirmed < KNOWN_WELL:
         return None
     if (standing.last_seen or "") < month_before(today.day, QUIET_MONTHS):
-        return _about(card, "common", f"confirmed {confirmed}×, no incident since {standing.last_seen or 'ever'}", ("retire",), count=confirmed)
+        return _about(card, "common", f"confirmed {confirmed}×, {f'no incident since {standing.last_seen}' if standing.last_seen else 'no incident on record'}", ("retire",), count=confirmed)
     if not card.guarded:
         return _about(card, "common", f"confirmed {confirmed}× and still happening, without a guard", ("guard", "retire"), count=confirmed)
     return None

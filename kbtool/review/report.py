@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from kbtool.quantities import plural
 from kbtool.review.drawing import sparkline
 from kbtool.review.findings import KINDS
 from kbtool.review.review import Review, add_command, shown
@@ -27,8 +28,15 @@ def _head(review: Review) -> Iterator[str]:
     yield f"# Review of {review.day.isoformat()}"
     yield ""
     told = ", ".join(f"{count} {name}" for name, count in sorted(status.items()))
-    yield f"{len(standings)} entries ({told or 'none'}); {len(review.findings)} findings are due" + (f", {review.resting} rest." if review.resting else ".")
+    yield f"{plural(len(standings), 'entry', 'entries')} ({told or 'none'}); {due(review)}."
     yield ""
+
+
+def due(review: Review) -> str:
+    """How many findings are due and how many rest, as a person says it."""
+    count = len(review.findings)
+    rest = f", {review.resting} {'rests' if review.resting == 1 else 'rest'}" if review.resting else ""
+    return f"{plural(count, 'finding')} {'is' if count == 1 else 'are'} due{rest}"
 
 
 def _findings(review: Review) -> Iterator[str]:

@@ -9,6 +9,8 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+from kbtool.quantities import plural
+
 MEANINGS = {
     "SIGKILL": "killed from outside (SIGKILL): the kernel's out-of-memory killer, a scheduler, or somebody",
     "SIGBUS": "bus error (SIGBUS): memory behind a mapped file was not there, most often a full /dev/shm",
@@ -95,7 +97,7 @@ def describe(status: int, before: Counters, folder: Path | None) -> list[str]:
 def _memory_evidence(before: Counters, after: Counters) -> list[str]:
     for label, was, now in (("this control group", before.group, after.group), ("this machine", before.machine, after.machine)):
         if was is not None and now is not None and now > was:
-            return [f"the kernel killed {now - was} process(es) of {label} for want of memory while it ran"]
+            return [f"the kernel killed {plural(now - was, 'process', 'processes')} of {label} for want of memory while it ran"]
     return []
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kbtool.quantities import duration
 from kbtool.supervision.gpu_timeline import Timeline
 from kbtool.supervision.nvidia_smi import THROTTLES, Device
-from kbtool.supervision.readings import Reading, duration
+from kbtool.supervision.readings import Reading
 
 IDLE, BUSY = 10.0, 70.0
 """Percent of utilisation: below the one a GPU hardly works, above the other it is busy."""

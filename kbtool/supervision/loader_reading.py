@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kbtool.quantities import duration, plural, size
 from kbtool.supervision.loader_timing import LoaderTiming, Run
-from kbtool.supervision.readings import Reading, duration, plural, size
+from kbtool.supervision.readings import Reading
 
 WAITS = 0.5
 """Share of a sample's time without CPU from which on it is said to wait for storage or a network."""

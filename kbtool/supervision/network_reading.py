@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kbtool.quantities import plural, size
 from kbtool.supervision.network import NetworkUse, Owned
 from kbtool.supervision.port_reading import LOOPBACK
-from kbtool.supervision.readings import Reading, plural, size
+from kbtool.supervision.readings import Reading
 from kbtool.supervision.sockets import address
 
 SHOWN = 6

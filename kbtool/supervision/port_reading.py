@@ -7,9 +7,10 @@ import os
 import socket
 from collections.abc import Iterator
 
+from kbtool.quantities import duration, plural
 from kbtool.supervision.holders import Holder
 from kbtool.supervision.ports import ANY_ADDRESS, PortUse, states
-from kbtool.supervision.readings import Reading, duration, plural
+from kbtool.supervision.readings import Reading
 from kbtool.supervision.sockets import address
 
 LOOPBACK = ("127.", "::1")

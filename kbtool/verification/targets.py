@@ -13,6 +13,7 @@ from kbtool.journal.terminal import base_key, terminal_key
 from kbtool.knowledge.layers import Base, all_entry_files, unknown_id
 from kbtool.knowledge.schema import ID
 from kbtool.model import Entry
+from kbtool.quantities import plural
 from kbtool.verification.record import load
 
 
@@ -72,7 +73,7 @@ def _one(word: str, matched: LastMatch | None, bases: Sequence[Base]) -> str:
     if matched is None:
         raise KbError(f"nothing was matched here yet, so there is no candidate {word}", hint="`kb match LOG` first, or name an id")
     if not 1 <= int(word) <= len(matched.entries):
-        raise KbError(f"the last match has {len(matched.entries)} candidates, and none is number {word}", hint="`kb verify ID` names one")
+        raise KbError(f"the last match has {plural(len(matched.entries), 'candidate')}, and none is number {word}", hint="`kb verify ID` names one")
     return matched.entries[int(word) - 1]
 
 

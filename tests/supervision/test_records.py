@@ -78,7 +78,7 @@ def test_memory_kill_is_evidence(tmp_path: Path, monkeypatch) -> None:
     """A kernel counter that grew while the job ran is named as the cause of a SIGKILL."""
     monkeypatch.setattr(endings, "count_memory_kills", lambda: endings.Counters(group=3, machine=9))
     told = endings.describe(9, endings.Counters(group=2, machine=9), tmp_path)
-    assert told[1] == "the kernel killed 1 process(es) of this control group for want of memory while it ran"
+    assert told[1] == "the kernel killed 1 process of this control group for want of memory while it ran"
     assert len(endings.describe(9, endings.Counters(group=3, machine=9), tmp_path)) == 1
 
 
