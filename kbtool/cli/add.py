@@ -26,6 +26,7 @@ def add(
     id: Annotated[str, typer.Option("--id", metavar="ID", help="The entry's id; default: made of the title.")] = "",
     title: Annotated[str, typer.Option("--title", metavar="LINE", help="One line; default: the telling line of the symptom.")] = "",
     domain: Annotated[str, typer.Option("--domain", metavar="NAME", help="The domain's folder; default: by the decision table.")] = "",
+    new_domain: Annotated[bool, typer.Option("--new-domain", help="The domain shall be a new one, although its name looks like another's.")] = False,
     symptom: Annotated[str, typer.Option("--symptom", metavar="TEXT", help="What the program printed; default: the last match.")] = "",
     root_cause: Annotated[str, typer.Option("--root-cause", metavar="TEXT", help="Why it happens; the first sentence is the pattern.")] = "",
     verify: Annotated[str, typer.Option("--verify", metavar="LINE", help="One line that shows whether the cause is present.")] = "",
@@ -61,6 +62,7 @@ def add(
         tags=_split(tag),
         family=family,
         draft=draft,
+        new_domain=new_domain,
     )
     desk = open_desk(redacts=not no_redact, runs=not no_run, as_json=as_json)
     parts, objections, matched = _gather(given, file, desk)

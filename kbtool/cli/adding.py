@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 
 from kbtool.cli.asking import at_terminal, show_request
-from kbtool.cli.prompting import ask, ask_key
+from kbtool.cli.prompting import ask, ask_key, ask_text
 from kbtool.cli.render import print_json, safe, safe_line, styled, tell
 from kbtool.errors import ExitStatus, KbError
 from kbtool.journal.journal import open_journal
@@ -52,6 +52,11 @@ class Desk:
         return read_domains(self.bases)
 
     @cached_property
+    def names(self) -> list[str]:
+        """The domains that exist."""
+        return [domain.name for domain in self.domains]
+
+    @cached_property
     def index(self) -> Index:
         return open_index(self.bases)
 
@@ -80,7 +85,7 @@ class Desk:
             self.replaced = tuple(dict.fromkeys((*self.replaced, *kinds)))
         parts = adding.propose(parts, self.domains, self.taken)
         same = adding.same_fault(parts, self._nearest(parts.symptom))
-        return parts, [*objections, *adding.refusals(parts, self.taken), *([same] if same else [])]
+        return parts, [*objections, *adding.refusals(parts, self.taken, self.names), *([same] if same else [])]
 
 
 def open_desk(*, redacts: bool, runs: bool, as_json: bool) -> Desk:
@@ -160,6 +165,9 @@ def _outcome_json(result: CheckResult, saved: Saved) -> dict[str, Any]:
 
 def _tell_saved(desk: Desk, entry: Entry, saved: Saved, near: Sequence[Near], consent: Consent) -> None:
     typer.echo(safe_line(str(saved.path)))
+    if entry.domain not in desk.names:
+        page = saved.path.with_name("README.md")
+        tell(f"`{entry.domain}` is a new domain", hint=f"{page} says what to do first there, and by which keywords it is found")
     if desk.replaced:
         tell(f"taken out of the texts: {', '.join(desk.replaced)}", hint="`--no-redact` keeps them")
     for each in near:
@@ -213,7 +221,7 @@ def _ask_symptom(parts: Parts) -> Parts:
         for line in clean(parts.symptom).split("\n"):
             sys.stderr.write(f"  {safe_line(line)}\n")
         return parts
-    return replace(parts, symptom=ask("What did the program print (the telling line)?", ""))
+    return replace(parts, symptom=ask_text("What did the program print? The telling lines", ""))
 
 
 def _is_another_wording(desk: Desk, parts: Parts) -> bool:
@@ -250,7 +258,7 @@ QUESTIONS = (
     ("title", "Title (one line)"),
     ("id", "Id"),
     ("domain", "Domain"),
-    ("root_cause", "Root cause: why does it happen? The first sentence is the pattern"),
+    ("root_cause", "Root cause: why does it happen? Its first sentence is what lists show"),
     ("verify", "Check: one line that shows whether this cause is present"),
     ("confirms", "It confirms when (e.g. `exit zero`, `stdout < 100`; empty: a person judges)"),
     ("needs", "It needs (e.g. linux, cuda, command:nvidia-smi; empty: nothing)"),
@@ -258,11 +266,17 @@ QUESTIONS = (
 )
 """The parts that are asked for, in this order, and how."""
 
+LONG_PARTS = ("symptom", "root_cause", "fix")
+"""Parts that may have several lines."""
+
 
 def _ask_all(desk: Desk, parts: Parts) -> Parts:
+    own_id = parts.id
     parts, _ = desk.settle(parts)
     sys.stderr.write("\n")
     for name, question in QUESTIONS:
+        if name == "id" and not own_id:
+            parts = adding.propose(replace(parts, id=""), desk.domains, desk.taken)
         parts = _ask_one(desk, parts, name, question)
     parts, objections = desk.settle(parts)
     while objections:
@@ -279,14 +293,26 @@ def _ask_one(desk: Desk, parts: Parts, name: str, question: str) -> Parts:
     hint = f" ({', '.join(domain.name for domain in desk.domains)})" if name == "domain" and desk.domains else ""
     while True:
         current = getattr(parts, name)
-        answer = ask(question + hint, ", ".join(current) if isinstance(current, tuple) else current)
+        asked = ask_text if name in LONG_PARTS else ask
+        answer = asked(question + hint, ", ".join(current) if isinstance(current, tuple) else current)
         value: Any = tuple(part.strip() for part in answer.split(",") if part.strip()) if name in adding.LIST_PARTS else answer
         parts = replace(parts, **{name: value})
-        about_it = [refusal for refusal in adding.refusals(parts, desk.taken) if refusal.part == name]
+        if name == "domain":
+            parts = _known_domain(desk, parts)
+        about_it = [refusal for refusal in adding.refusals(parts, desk.taken, desk.names) if refusal.part == name]
         if not about_it:
             return parts
         for refusal in about_it:
             tell(f"kb: {refusal.message}")
+
+
+def _known_domain(desk: Desk, parts: Parts) -> Parts:
+    """The parts with the domain that was meant, where the one typed looks like a slip."""
+    meant = adding.nearest_domain(parts.domain, desk.names)
+    if meant is None or parts.new_domain:
+        return parts
+    key = ask_key(f"There is no `{safe_line(parts.domain)}`. [Enter: `{meant}` is meant · n: make it a new domain] ", "n", default="")
+    return replace(parts, new_domain=True) if key else replace(parts, domain=meant)
 
 
 def write_in_editor(desk: Desk, parts: Parts, draft_file: str | None, matched: int | None) -> None:
@@ -303,8 +329,8 @@ def write_in_editor(desk: Desk, parts: Parts, draft_file: str | None, matched: i
         if desk.redacts:
             parts, kinds, _ = adding.redacted(parts)
             desk.replaced = tuple(kinds)
-        parts = adding.propose(parts, desk.domains, desk.taken) if parts.symptom else parts
-        path = keep_draft(template(parts), parts.id)
+        proposed = adding.propose(parts, desk.domains, desk.taken) if parts.symptom else parts
+        path = keep_draft(template(replace(proposed, id=parts.id)), proposed.id)
     again = f"kb add --draft-file {path}"
     while True:
         written = edit(path, again)

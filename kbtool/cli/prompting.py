@@ -6,10 +6,26 @@ import sys
 
 from kbtool.cli.render import safe_line, styled
 
+CONTINUES = "\\"
+"""At the end of a line of an answer: the answer goes on in the next line."""
+
 
 def ask(question: str, proposal: str) -> str:
     """One line from the person; `proposal` stands in the line already and can be edited. Raises EOFError at the end of input."""
     sys.stderr.write(styled(safe_line(question), "bold", stream=sys.stderr) + "\n")
+    return _answer(proposal)
+
+
+def ask_text(question: str, proposal: str) -> str:
+    """As `ask`; a line that ends with a backslash is followed by another one."""
+    lines = [ask(f"{question} (a \\ at the end of a line: one more line)", proposal)]
+    while lines[-1].endswith(CONTINUES):
+        lines[-1] = lines[-1].removesuffix(CONTINUES).rstrip()
+        lines.append(_answer(""))
+    return "\n".join(lines)
+
+
+def _answer(proposal: str) -> str:
     sys.stderr.flush()
     if sys.stdout.isatty():
         return _with_readline(proposal)
@@ -41,7 +57,7 @@ def _line() -> str:
 
 
 def ask_key(question: str, keys: str, *, default: str) -> str:
-    """One of `keys`, or `default` for Enter; asked again for anything else. Raises EOFError at the end of input."""
+    """One of `keys`, or `default` for Enter; after anything else they are named and it is asked again. Raises EOFError at the end of input."""
     while True:
         sys.stderr.write(question)
         sys.stderr.flush()
@@ -50,3 +66,4 @@ def ask_key(question: str, keys: str, *, default: str) -> str:
             return default
         if answer[0] in keys:
             return answer[0]
+        sys.stderr.write(f"`{safe_line(answer)}` is none of the keys: {', '.join(keys)}, or Enter\n")

@@ -33,6 +33,9 @@ NEAR = 3
 TAIL_LINES = 12
 """Lines taken from a text in which no failure was recognised."""
 
+LIKE_A_DOMAIN = 0.75
+"""Likeness to an existing domain (difflib's ratio) from which on a new name is taken for a slip of the fingers."""
+
 NEW_WORDS = 0.25
 """Share of words that a root cause must add to the symptom; with fewer it only repeats it."""
 
@@ -58,6 +61,8 @@ class Parts:
     timeout: str = ""
     language: str = ""
     draft: bool = False
+    new_domain: bool = False
+    """True where a domain that no base has yet is meant, however much it looks like another."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def parts_from_json(value: Mapping[str, Any]) -> tuple[Parts, list[Refusal]]:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             refusals.append(Refusal(key, "is no part of an entry" + (f"; did you mean `{near[0]}`?" if near else f": {', '.join(sorted(known))}")))
-        elif name == "draft":
+        elif name in ("draft", "new_domain"):
             given[name] = item is True
         elif name in LIST_PARTS:
             items = item if isinstance(item, list) else str(item or "").split(",")
@@ -180,13 +185,14 @@ def check_of(parts: Parts) -> CheckText:
     return replace(read, confirms=parts.confirms or read.confirms, needs=needs)
 
 
-def refusals(parts: Parts, taken: Iterable[str], *, declared: Sequence[str] = ()) -> list[Refusal]:
-    """Every objection to saving `parts`, complete; none: it is knowledge. `declared` are needs the person gave for the check."""
+def refusals(parts: Parts, taken: Iterable[str], domains: Iterable[str] = ()) -> list[Refusal]:
+    """Every objection to saving `parts`, complete; none: it is knowledge. `domains` are the names of those that exist."""
     found = [
         *_refuse_symptom(parts),
         *_refuse_cause(parts),
-        *_refuse_check(parts, declared),
+        *_refuse_check(parts),
         *_refuse_names(parts, set(taken)),
+        *_refuse_domain(parts, sorted(set(domains))),
     ]
     return list(dict.fromkeys(found))
 
@@ -214,7 +220,7 @@ def repeats(cause: str, symptom: str) -> bool:
     return not words or len(words - known) < NEW_WORDS * len(words)
 
 
-def _refuse_check(parts: Parts, declared: Sequence[str]) -> list[Refusal]:
+def _refuse_check(parts: Parts) -> list[Refusal]:
     found: list[Refusal] = []
     if not parts.verify.strip():
         return [] if parts.draft else [Refusal("verify", "is missing: which one line shows that this cause is present? (with --draft it may come later)")]
@@ -223,7 +229,7 @@ def _refuse_check(parts: Parts, declared: Sequence[str]) -> list[Refusal]:
         found.append(Refusal("verify", read.problem))
     elif read.language == "sh":
         problem = shell_problem(read.command)
-        name = unknown_command(read.command, (*parts.needs, *declared))
+        name = unknown_command(read.command, parts.needs)
         if problem:
             found.append(Refusal("verify", problem))
         elif name:
@@ -259,10 +265,25 @@ def _refuse_names(parts: Parts, taken: set[str]) -> list[Refusal]:
         found.append(Refusal("id", f"`{parts.id}` is the name of a device on Windows; nobody there could check the base out"))
     elif parts.id in taken:
         found.append(Refusal("id", f"`{parts.id}` is taken; choose another one, or add this wording to it with `kb learn {parts.id}`"))
-    if not ID.fullmatch(parts.domain):
-        why = f"`{parts.domain[:80]}` is no domain" if parts.domain else "is not clear from the symptom"
-        found.append(Refusal("domain", f"{why}: name a folder such as `data` or `training`"))
     return found
+
+
+def _refuse_domain(parts: Parts, domains: Sequence[str]) -> list[Refusal]:
+    known = ", ".join(domains) or "data, training"
+    if not parts.domain:
+        return [Refusal("domain", f"is not clear from the symptom: name one of {known}")]
+    if not ID.fullmatch(parts.domain):
+        return [Refusal("domain", f"`{parts.domain[:80]}` can not be a folder's name: lower-case letters, digits and hyphens; there are {known}")]
+    meant = nearest_domain(parts.domain, domains)
+    if meant and not parts.new_domain:
+        return [Refusal("domain", f"there is no `{parts.domain}`; did you mean `{meant}`? `--new-domain` makes a new one")]
+    return []
+
+
+def nearest_domain(name: str, domains: Sequence[str]) -> str | None:
+    """The existing domain that a name which is none was probably meant for; None for an existing one and for one unlike all."""
+    near = [] if name in domains else difflib.get_close_matches(name, domains, n=1, cutoff=LIKE_A_DOMAIN)
+    return near[0] if near else None
 
 
 def draft_of(parts: Parts, *, met_on: str = "") -> Draft:

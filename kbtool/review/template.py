@@ -41,7 +41,7 @@ def template(parts: Parts) -> str:
     symptom = "\n".join(fence_lines(clean(parts.symptom) or PASTE_HERE))
     check = f"```{parts.language or 'sh'}\n{parts.verify}\n```"
     return f"""---
-# kb: lines that begin so are left out. id: lower-case letters, digits, hyphens; the file's name
+# kb: lines that begin so are left out. id: the file's name (lower-case letters, digits, hyphens); left empty it is made of the title
 id: {parts.id}
 # kb: the folder: data, model, training, serving, logging, distributed, environment, hang
 domain: {parts.domain}
@@ -49,7 +49,7 @@ tags: [{", ".join(yaml_scalar(tag) for tag in parts.tags)}]
 # kb: how to read the check's result: exit zero | exit nonzero | stdout contains TEXT | stdout < 100 | version < 2.6 | true | false
 # kb: (true and false are for a Python expression); without it a person judges
 {f"confirms: {yaml_scalar(parts.confirms)}" if parts.confirms else "# confirms: exit zero"}
-# kb: what must be there for the check to answer: linux, cuda, gpus>=2, torch>=2.6, command:NAME, module:NAME
+# kb: what must be there for the check to answer: linux, cuda, gpus>=2, torch>=2.6, command:NAME, module:NAME, file:*.py
 {f"needs: [{', '.join(yaml_scalar(need) for need in parts.needs)}]" if parts.needs else "# needs: [linux]"}
 status: {"draft" if parts.draft else "active"}
 ---
@@ -94,7 +94,7 @@ def read_template(written: str, base: Base, domains: Sequence[Domain], taken: se
         unchanged = [Refusal("symptom", "is still the template's: put in what the program printed")] if PASTE_HERE in text else []
         return Filled(text, None, replaced), [*unchanged, *(Refusal("text", problem.message) for problem in errors)]
     entry = reading.entry
-    objections = refusals(_parts(entry, entry_id, domain), taken)
+    objections = refusals(_parts(entry, entry_id, domain), taken, [each.name for each in domains])
     if redacts and entry.check and "[hidden:" in entry.check.command:
         objections.append(Refusal("verify", "held what only you should see; write it without, or use --no-redact"))
     return Filled(text, entry, replaced), objections

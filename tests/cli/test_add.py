@@ -218,12 +218,52 @@ def test_prompts_propose_object_and_run_the_check(base: Path, tmp_path: Path) ->
     assert "| confirmed |" in text
 
 
+def test_the_id_follows_the_title(base: Path, tmp_path: Path) -> None:
+    """A title that the person types is what the id is made of; a cause may have several lines; a mistyped domain is asked about."""
+    with terminal("add", "--symptom", "ValueError: spring broken", "--verify", "test -e /nowhere", "--no-run", cwd=tmp_path, entries=base) as screen:
+        screen.expect("Title")
+        screen.expect("spring broken")
+        screen.type("\x15The winter breaks springs")
+        screen.expect("Id\n")
+        screen.expect("winter-breaks-springs")
+        screen.type("")
+        screen.expect("Domain")
+        screen.type("\x15datta")
+        screen.expect("There is no `datta`. [Enter: `data` is meant")
+        screen.type("x")
+        screen.expect("`x` is none of the keys: n, or Enter")
+        screen.type("")
+        screen.expect("Root cause")
+        screen.type("Steel is brittle in the cold.\\")
+        screen.type("It was bent at -20 degrees.")
+        for question, answer in (("Check:", ""), ("It confirms when", "exit nonzero"), ("It needs", ""), ("Fix", "Warm it."), ("Allow this check", "n")):
+            screen.expect(question)
+            screen.type(answer)
+        assert screen.end() == 0
+
+    assert "Steel is brittle in the cold.\nIt was bent at -20 degrees.\n" in entry(base, "winter-breaks-springs")
+
+
+def test_a_mistyped_domain_is_refused(kb: Kb, base: Path) -> None:
+    """A domain that looks like an existing one is no new one unless that is said; one unlike all is made, and named as new."""
+    refused = kb("add", *flags(domain="datta"), entries=base)
+    meant = kb("add", *flags(domain="datta", id="in-datta"), "--new-domain", entries=base)
+    other = kb("add", *flags(domain="robotics", id="in-robotics", symptom="ValueError: arm stuck"), entries=base)
+
+    assert refused.returncode == 2
+    assert "there is no `datta`; did you mean `data`? `--new-domain` makes a new one" in refused.stderr
+    assert meant.returncode == 0 and entry(base, "in-datta", "datta")
+    assert other.returncode == 0 and "`robotics` is a new domain" in other.stderr
+
+
 def test_a_person_may_add_a_wording_instead(base: Path, tmp_path: Path) -> None:
     """The nearest entries come first, and one key adds the wording to one of them."""
     with terminal("add", "--symptom", "OSError: [Errno 28] No space left on device: '/scratch/x'", cwd=tmp_path, entries=base) as screen:
         screen.expect("Known already?")
         screen.expect("disk-full")
         screen.expect("Same fault?")
+        screen.type("yes")
+        screen.expect("`yes` is none of the keys: 1, or Enter")
         screen.type("1")
         screen.expect("another wording of `disk-full`")
         assert screen.end() == 0
