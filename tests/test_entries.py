@@ -37,6 +37,22 @@ def test_entry_is_fit_to_ship(entry: Entry) -> None:
     assert entry.outcomes == ()
 
 
+SEARCHES = ("--include=", ".rglob(", "glob.glob(", "find . ", 'find "${DATA', 'find "${MODEL', "for file in *")
+"""How a check searches the job's files."""
+
+OWN_FOLDERS = ("file-lock-held-by-another-process",)
+"""Checks that look into a folder of the machine too, where no file means no fault."""
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
+def test_a_search_needs_something_to_look_at(entry: Entry) -> None:
+    """A check that searches files says so in `needs`: in a folder without any such file it must not refute."""
+    assert entry.check is not None
+    searches = entry.check.language == "sh" and any(sign in entry.check.command for sign in SEARCHES)
+    if searches and entry.id not in OWN_FOLDERS:
+        assert any(need.startswith("file:") for need in entry.check.needs)
+
+
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.id for entry in ENTRIES])
 def test_only_a_proven_entry_is_active(entry: Entry) -> None:
     """What no reproduction has met may ship as a draft only."""

@@ -16,6 +16,9 @@ PLAIN_NEEDS = ("linux", "macos", "windows", "torch", "cuda", "rocm", "mps", "npu
 NAMED_NEEDS = ("command", "module")
 """Needs of the form ``command:NAME``."""
 
+FILE_NEED = "file"
+"""The need of a file by its name: ``file:*.py``, ``file:*.csv|*.tsv``, below the folder a variable names ``file:$DATA/*.csv``."""
+
 CONFIRMS_FORMS = (
     "exit zero",
     "exit nonzero",
@@ -33,6 +36,7 @@ CONFIRMS_FORMS = (
 
 _NEED = re.compile(r"([a-z]+)\s*(?:(<=|>=|==|!=|<|>)\s*([0-9][0-9A-Za-z.+]*))?")
 _NAMED = re.compile(r"(command|module):([A-Za-z0-9_.+-]+)")
+_FILE = re.compile(rf"{FILE_NEED}:(?:\$([A-Za-z_]\w*)/)?([^/\s'\"\\]+)")
 _COMPARE = re.compile(r"(stdout|version)\s*(<=|>=|==|!=|<|>)\s*(\S+)")
 _TEXT = re.compile(r"(stdout|stderr) (contains|matches) (.+)", re.DOTALL)
 _EXIT = re.compile(r"exit (zero|nonzero|\d{1,3})")
@@ -42,12 +46,17 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*[0-9A-Za-z.+-]*")
 
 @dataclass(frozen=True)
 class Need:
-    """One need: `kind` is a word of `PLAIN_NEEDS` or `NAMED_NEEDS`; `name` for the latter; a comparison where one was given."""
+    """One need: `kind` is a word of `PLAIN_NEEDS`, `NAMED_NEEDS` or `FILE_NEED`; a comparison where one was given.
+
+    `name` is what a named need names, and the patterns of a file's name (``*.csv|*.tsv``); `variable` names the folder they are looked
+    for in, where that is not the check's own.
+    """
 
     kind: str
     name: str | None = None
     operator: str | None = None
     version: str | None = None
+    variable: str | None = None
 
 
 @dataclass(frozen=True)
@@ -64,10 +73,13 @@ def parse_need(text: str) -> Need:
     named = _NAMED.fullmatch(text)
     if named:
         return Need(named.group(1), name=named.group(2))
+    file = _FILE.fullmatch(text)
+    if file:
+        return Need(FILE_NEED, name=file.group(2), variable=file.group(1))
     plain = _NEED.fullmatch(text)
     if plain and plain.group(1) in PLAIN_NEEDS:
         return Need(plain.group(1), operator=plain.group(2), version=plain.group(3))
-    forms = ", ".join((*PLAIN_NEEDS, *(f"{name}:NAME" for name in NAMED_NEEDS), "gpus>=2", "torch>=2.6"))
+    forms = ", ".join((*PLAIN_NEEDS, *(f"{name}:NAME" for name in NAMED_NEEDS), "file:*.py", "file:$DATA/*.csv|*.tsv", "gpus>=2", "torch>=2.6"))
     raise ValueError(f"`{text}` is no need kb knows: {forms}")
 
 

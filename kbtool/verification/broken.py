@@ -31,6 +31,12 @@ SHELL_SIGNS: tuple[tuple[str, str], ...] = (
 )
 """Whole lines of standard error, in the words of the common shells and of commands that start others, and what each means."""
 
+UNSET_SIGNS: tuple[str, ...] = (
+    rf"^{_SHELL}: (?:line )?(?:\d+: )?(?P<what>[A-Za-z_]\w*): parameter (?:null or )?not set(?: or null)?$",
+    r"^  File \"(?:<frozen os>|[^\"\n]*[/\\]os\.py)\", line \d+, in __getitem__\n(?:    .*\n)*KeyError: '(?P<what>\w+)'$",
+)
+"""How the shell and Python say that a variable which the check asks for (``${PORT:?}``, ``os.environ['PORT']``) is not set."""
+
 PYTHON_OWN_FAULTS: dict[str, str] = {
     "ModuleNotFoundError": "module missing",
     "ImportError": "module can not be imported",
@@ -73,7 +79,7 @@ _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*")
 
 @dataclass(frozen=True)
 class Breakage:
-    """Why a check broke. `ran` is False where its place was not reached."""
+    """Why a check broke. `ran` is False where its place was not reached or a variable it asks for is not set."""
 
     reason: str
     ran: bool = True
@@ -86,16 +92,16 @@ def breakage(command: str, finished: Finished, missing: Sequence[str], *, reads_
     that any uncaught exception means that it did not get that far.
     """
     ending = _ending(finished)
-    unreached = _unreached(via, finished) if via and not ending else None
+    not_begun = None if ending else (_unreached(via, finished) if via else None) or _unset(finished.stderr)
     reason = (
         ending
-        or unreached
+        or not_begun
         or (f"{ABSENT}: {', '.join(missing)}" if missing else None)
         or _shell_sign(finished.stderr)
         or _exception(command, finished, reads_output)
         or _status(command, finished)
     )
-    return Breakage(reason, ran=not unreached) if reason else None
+    return Breakage(reason, ran=not not_begun) if reason else None
 
 
 def _ending(finished: Finished) -> str | None:
@@ -127,6 +133,14 @@ def _unreached(via: str, finished: Finished) -> str | None:
         found = re.search(rf"^{line}$", finished.stderr, re.MULTILINE)
         if found:
             return f"`{via}` did not reach its place: {found.group().strip()}"
+    return None
+
+
+def _unset(stderr: str) -> str | None:
+    for pattern in UNSET_SIGNS:
+        found = re.search(pattern, stderr, re.MULTILINE)
+        if found:
+            return "`{what}` is not set, and the check asks for it: `{what}=… kb verify …`".format(what=found.group("what"))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from kbtool.knowledge.checks import NAMED_NEEDS, Need, parse_need
+from kbtool.knowledge.checks import FILE_NEED, NAMED_NEEDS, Need, parse_need
 from kbtool.verification.environment import Fingerprint
 from kbtool.verification.verdict import COMPARE
 from kbtool.verification.versions import version_key
@@ -20,11 +20,16 @@ def wanted(needs: Iterable[str]) -> list[str]:
 
 
 def unmet(needs: Iterable[str], here: Fingerprint) -> list[str]:
-    """The needs that this place does not fulfil, as written. What is unknown counts as unmet: a check must not run on a guess."""
+    """The needs that this place does not fulfil, as written. What is unknown counts as unmet: a check must not run on a guess.
+
+    Files are no part of a place: `files.absent` looks for them in the folder of the check.
+    """
     return [need for need in needs if not _met(parse_need(need), here)]
 
 
 def _met(need: Need, here: Fingerprint) -> bool:
+    if need.kind == FILE_NEED:
+        return True
     if need.kind in NAMED_NEEDS:
         return bool(here.fact("wanted", f"{need.kind}:{need.name}"))
     value = FACTS[need.kind](here)

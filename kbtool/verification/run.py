@@ -6,6 +6,7 @@ to the file meanwhile.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Any
 from kbtool.errors import NotAllowedError
 from kbtool.knowledge.redaction import redact
 from kbtool.model import Check, Entry, Verdict
-from kbtool.verification import needs
+from kbtool.verification import files, needs
 from kbtool.verification.commandline import missing_commands
 from kbtool.verification.consent import Consent, Permission, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint
@@ -121,6 +122,9 @@ def _run(check: Check, surroundings: Surroundings) -> tuple[Finished | None, Jud
         return None, inconclusive("there is no POSIX shell (`sh`) on this machine", ran=False)
     with with_python(surroundings.environment) as environment, working_folder(surroundings) as folder:
         try:
+            absent = files.absent(check.needs, environment, folder=folder, via=surroundings.via)
+            if absent:
+                return None, inconclusive(files.where(absent, surroundings.via or folder or os.getcwd()), ran=False)
             finished = run_command(program, environment=with_steady_messages(environment), timeout=check.timeout, folder=folder)
         except OSError as error:
             return None, inconclusive(f"the check could not be started: {error.strerror or error}", ran=False)

@@ -11,13 +11,13 @@ from kbtool.errors import ExitStatus, KbError
 from kbtool.knowledge.checks import parse_need
 from kbtool.knowledge.layers import Base
 from kbtool.model import Check, Verdict
-from kbtool.verification import needs
+from kbtool.verification import files, needs
 from kbtool.verification.consent import Consent, Request
 from kbtool.verification.environment import FRESH_SECONDS, Fingerprint, fingerprint, foreign_packages
 from kbtool.verification.process import end_running
 from kbtool.verification.record import Recorded, pending, record
 from kbtool.verification.run import CheckResult, repeat, request_for, require_consent, verify
-from kbtool.verification.shell import Surroundings, find_python
+from kbtool.verification.shell import Surroundings, find_python, working_folder
 from kbtool.verification.targets import Target
 
 SIDE_BY_SIDE = 4
@@ -66,13 +66,18 @@ def _described(target: Target, surroundings: Surroundings, here: Fingerprint, co
         "via": surroundings.via or None,
         "confirms": check.confirms,
         "needs": list(check.needs),
-        "unmet": needs.unmet(check.needs, here),
+        "unmet": [*needs.unmet(check.needs, here), *_absent_files(check, surroundings)],
         "timeout": check.timeout,
         "consent": consent.permission(request).value,
         "python": here.fact("python", "executable") or find_python(surroundings.environment),
         "environment": here.short(),
         "check": check.digest,
     }
+
+
+def _absent_files(check: Check, surroundings: Surroundings) -> list[str]:
+    with working_folder(surroundings) as folder:
+        return files.absent(check.needs, surroundings.environment, folder=folder, via=surroundings.via)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def judge(check: Check, finished: Finished, *, missing: Sequence[str] = (), via:
         return inconclusive(broke.reason, ran=broke.ran) if broke else _for_a_person(finished)
     if broke is None:
         return read(condition, finished)
-    if is_explicit(condition) and finished.ended in ("exit", "killed"):
+    if broke.ran and is_explicit(condition) and finished.ended in ("exit", "killed"):
         judgement = read(condition, finished)
         if judgement.verdict is Verdict.CONFIRMED:
             return judgement

@@ -93,6 +93,9 @@ TROUBLE = {
     "output without end": ("yes", "exit nonzero", "printed without end"),
     "nothing printed where a number was due": ("true", "stdout < 5", "no number"),
     "a need that is not met": ("true", "exit zero", "needs not met"),
+    "a variable that the shell asks for": ('test -d "${NO_SUCH_FOLDER:?}"', "exit nonzero", "`NO_SUCH_FOLDER` is not set"),
+    "a variable that Python asks for": ("python -c 'import os; os.environ[\"NO_SUCH_PORT\"]'", "stderr contains in use", "`NO_SUCH_PORT` is not set"),
+    "a variable, where its absence has an exit status": ('test -d "${NO_SUCH_FOLDER:?}"', "exit 2", "`NO_SUCH_FOLDER` is not set"),
 }
 
 
