@@ -23,6 +23,7 @@ def main() -> None:
     except BrokenPipeError:
         _silence_stdout()
         status = ExitStatus.OK
+    gc.freeze()  # the interpreter would look through all that is left once more, and it all goes anyway
     sys.exit(status)
 
 

@@ -6,36 +6,32 @@ broke the seal, and it is built anew. Where the cache can not be written, the in
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sqlite3
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbtool import settings
 from kbtool.knowledge.layers import Base
 from kbtool.knowledge.problems import ERROR, Problem
 from kbtool.matching import schema
-from kbtool.matching.build import Progress, fill, fill_with_sqlite_utils, read_files, update
 from kbtool.matching.postings import unpacked
 from kbtool.matching.rows import ENTRY_COLUMNS, Record, domain_of, record_of
 from kbtool.matching.scan import Stamp, scan, stamp_of
 from kbtool.model import Domain
 
+if TYPE_CHECKING:
+    from kbtool.matching.build import Progress
+
 _COLUMNS = ", ".join(ENTRY_COLUMNS)
 _MOST_MARKS = 500
 """Values in one statement; old SQLite libraries allow no more than 999."""
-UPDATE_SHARE = 0.5
-"""Share of changed files from which on a full build is cheaper than an update."""
 
 
-@dataclass
-class Layer:
+class Layer(NamedTuple):
     """One base and its opened index."""
 
     base: Base
@@ -55,14 +51,16 @@ class Outline(NamedTuple):
     symptom_tokens: int
 
 
-@dataclass
 class Index:
-    """The indexes of all layers, top first; the same id in two layers counts in the upper one."""
+    """The indexes of all layers, top first; the same id in two layers counts in the upper one.
 
-    layers: list[Layer]
-    problems: tuple[Problem, ...]
-    """What kept files from being indexed; they hide no other."""
-    _frequency: dict[str, int] = field(default_factory=dict)
+    `problems` kept files from being indexed; they hide no other.
+    """
+
+    def __init__(self, layers: list[Layer], problems: tuple[Problem, ...]):
+        self.layers = layers
+        self.problems = problems
+        self._frequency: dict[str, int] = {}
 
     @property
     def size(self) -> int:
@@ -172,11 +170,13 @@ def _open_layer(base: Base, progress: Progress | None) -> tuple[Layer, list[Prob
         return _opened(base, path, now)
     except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, IndexError):
         pass
+    from kbtool.matching import renewal
+
     try:
-        _rebuild(base, path, now, progress)
+        renewal.rebuild(base, path, now, progress)
         return _opened(base, path, now)
     except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, IndexError):
-        return _in_memory(base, now, progress)
+        return _layer(base, renewal.in_memory(base, now, progress))
 
 
 def _opened(base: Base, path: Path, now: dict[str, Stamp]) -> tuple[Layer, list[Problem]]:
@@ -187,8 +187,10 @@ def _opened(base: Base, path: Path, now: dict[str, Stamp]) -> tuple[Layer, list[
     try:
         stored = _checked(connection, base.root)
         if stored != now:
+            from kbtool.matching import renewal
+
             connection.close()
-            _update(base, path, stored, now)
+            renewal.bring_up_to_date(base, path, stored, now)
             connection = _connect(path)
             if _checked(connection, base.root) != now:
                 raise ValueError("the update did not take")
@@ -222,60 +224,11 @@ def _layer(base: Base, connection: sqlite3.Connection) -> tuple[Layer, list[Prob
     return Layer(base, connection, size), problems
 
 
-def _update(base: Base, path: Path, stored: dict[str, Stamp], now: dict[str, Stamp]) -> None:
-    gone = set(stored) - set(now)
-    changed = {relative: stamp for relative, stamp in now.items() if stored.get(relative) != stamp}
-    if len(gone) + len(changed) > 20 + UPDATE_SHARE * len(now):
-        raise ValueError("nearly everything changed")
-    with _aside(path) as new:
-        update(path, new, base.root, gone, changed)
-
-
-def _rebuild(base: Base, path: Path, now: dict[str, Stamp], progress: Progress | None) -> None:
-    os.makedirs(path.parent, mode=0o700, exist_ok=True)
-    with _aside(path) as new:
-        fill_with_sqlite_utils(new, read_files(base.root, now, progress), base.root)
-
-
-@contextlib.contextmanager
-def _aside(path: Path) -> Iterator[Path]:
-    """A file beside `path` that takes its place, sealed, when the block succeeds."""
-    descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".sqlite", dir=path.parent)
-    os.close(descriptor)
-    new = Path(name)
-    try:
-        yield new
-        if path.is_dir():
-            import shutil
-
-            shutil.rmtree(path)
-        os.replace(new, path)
-        _seal(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(new)
-        raise
-
-
-def _seal_path(path: Path) -> Path:
+def seal_path(path: Path) -> Path:
+    """Where the seal of an index lies."""
     return path.with_suffix(".seal")
 
 
-def _seal(path: Path) -> None:
-    stamp = stamp_of(os.stat(path))
-    descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".seal", dir=path.parent)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(stamp.row(), file)
-    os.replace(name, _seal_path(path))
-
-
 def _sealed(path: Path) -> bool:
-    with open(_seal_path(path), "rb") as file:
+    with open(seal_path(path), "rb") as file:
         return bool(json.loads(file.read(4096)) == stamp_of(os.stat(path)).row())
-
-
-def _in_memory(base: Base, now: dict[str, Stamp], progress: Progress | None) -> tuple[Layer, list[Problem]]:
-    connection = sqlite3.connect(":memory:")
-    fill(connection, read_files(base.root, now, progress), base.root)
-    return _layer(base, connection)
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -33,7 +32,8 @@ def _prefix(name: str, source: str, starts: str, pattern: str, *literals: str, c
 
 BOX = "│┃|"
 """The sides of a box around text."""
-_DIGITS = string.digits
+_DIGITS = "0123456789"
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _TIME = r"\d{4}-\d\d-\d\d[ T_]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 
 PREFIXES: tuple[Prefix, ...] = (
@@ -49,13 +49,13 @@ PREFIXES: tuple[Prefix, ...] = (
     _prefix("iso time", "many loggers", "[" + _DIGITS, r"\[?" + _TIME + r"\]?(?: - |:? \|? ?|$)"),
     _prefix("slash time", "nginx, java, older loggers", "[" + _DIGITS, r"\[?\d{2,4}/\d\d/\d\d[ -]\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
     _prefix("clock", "short loggers", "[" + _DIGITS, r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:- )?"),
-    _prefix("syslog", "journald, rsyslog", string.ascii_uppercase, r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./@-]+(?:\[\d+\])?: "),
+    _prefix("syslog", "journald, rsyslog", _CAPITALS, r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./@-]+(?:\[\d+\])?: "),
     _prefix("kernel", "dmesg", "[", r"\[ *\d+\.\d{6}\] "),
     _prefix("buildkit", "docker build --progress=plain", "#", r"#\d+ \d+\.\d+ "),
     _prefix("pytest", "pytest's failure section", "E", r"E {3,}"),
     _prefix("box", "rich traceback box", BOX, r"[│┃|] (?=.*[│┃|]\s*$)"),
     _prefix("slurm", "srun --label", " " + _DIGITS, r" *(?P<rank>\d{1,5}): ", common=True),
-    _prefix("compose", "docker compose logs", string.ascii_letters, r"[A-Za-z][\w.-]{0,60} +\| ?", " |", common=True),
+    _prefix("compose", "docker compose logs", _CAPITALS + _CAPITALS.lower(), r"[A-Za-z][\w.-]{0,60} +\| ?", " |", common=True),
     _prefix("tagged", "a program's own tag", "[", r"\[[A-Za-z][\w ./-]{0,40}\] ", common=True),
     _prefix("quoted", "mail and issue quotes, notes", ">#", r"[>#] ", common=True),
 )
