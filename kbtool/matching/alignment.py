@@ -17,6 +17,7 @@ from kbtool.matching.profile import Wording, WordingLine
 from kbtool.matching.query import InputLine, Query
 from kbtool.matching.signs import Kind
 from kbtool.matching.tokens import CODE, fixed_tokens
+from kbtool.matching.vocabulary import EVERYDAY
 
 WORDS_CAP = 400
 """Words of a place in the input that are aligned."""
@@ -108,6 +109,7 @@ ABSENT: Mapping[str, float] = {
     "key_reordered": 0.0,
     "key_worst": 1.0,
     "key_information": 0.0,
+    "key_everyday": 1.0,
     "key_primary": 0.0,
     "key_fallout": 0.0,
     "elsewhere_unexplained": 1.0,
@@ -121,7 +123,7 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
         return ABSENT
     place, below = query.lines[key.position], _below(query, key.position)
     near = {*place.tokens, *below.tokens} if below else set(place.tokens)
-    missing = [token for token in key.line.tokens if token not in near]
+    there, missing = (tuple(token for token in key.line.tokens if (token in near) is held) for held in (True, False))
     fixed = fixed_tokens(query.report.lines[place.at].text)
     given = [token for token in place.tokens if CODE not in token and (token in fixed or token in weights)]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
@@ -133,7 +135,8 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
         "key_in_order": in_order,
         "key_reordered": present - in_order,
         "key_worst": min(1.0, max((weights[token] for token in missing), default=0.0) / WORST),
-        "key_information": math.log1p(sum(base.idf(token) for token in key.line.tokens if token in near)),
+        "key_information": math.log1p(sum(map(base.idf, there))),
+        "key_everyday": max(0.0, 1.0 - math.log1p(sum(base.idf(token) for token in there if token.partition(CODE)[0] not in EVERYDAY))),
         "key_primary": float(place.at in query.report.primary),
         "key_fallout": float(query.report.lines[place.at].kind is Kind.FALLOUT),
         "elsewhere_unexplained": (1.0 - explained) if elsewhere else 0.0,

@@ -12,8 +12,9 @@ from kbtool.matching.signs import Kind
 from kbtool.matching.tokens import CODE, cut, tokens
 from kbtool.matching.vocabulary import TRADE
 
-TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, Kind.WRAPPER, Kind.TRACEBACK})
+TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, Kind.WRAPPER, Kind.TRACEBACK, Kind.FRAME})
 """Kinds of lines that a run without a failure doesn't print."""
+FRAMES: frozenset[Kind] = frozenset({Kind.FRAME, Kind.PLACE})
 COMPARED_LINES = 240
 """Lines of a report, the weightiest first, that are compared one by one."""
 
@@ -40,6 +41,8 @@ class Query(NamedTuple):
     """Tokens of the first real failure's message."""
     pairs: Mapping[tuple[str, str], float]
     """Consecutive words → weight of their line."""
+    frames: frozenset[str]
+    """Tokens of the frames that it shows."""
     types: tuple[str, ...]
     codes: frozenset[str]
     """Words that a number follows."""
@@ -68,6 +71,7 @@ def make_query(report: Report) -> Query:
         holders=_holders(chosen),
         primary=tuple(dict.fromkeys(token for line in lines if line.at in primary for token in line.tokens)),
         pairs=pairs,
+        frames=frozenset(token for line in lines if report.lines[line.at].kind in FRAMES for token in line.tokens),
         types=exception_types(report),
         codes=frozenset(token.partition(CODE)[0] for token in bag if CODE in token),
         troubled=any(line.kind in TROUBLE for line in report.lines),

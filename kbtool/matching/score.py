@@ -46,9 +46,12 @@ FEATURES: tuple[str, ...] = (
     "key_reordered",
     "key_worst",
     "key_information",
+    "key_everyday",
     "key_primary",
     "key_fallout",
     "elsewhere_unexplained",
+    "frames_elsewhere",
+    "alternatives",
     "lookalike",
 )
 """Names of all features; `docs/matching.md` says what each means."""
@@ -86,11 +89,13 @@ def _compare_wording(query: Query, item: Wording, profile: Profile, base: Base, 
         "phrase": _phrase(query, item, base),
         "type_other": float(bool(item.types) and bool(query.types) and not set(item.types) & set(query.types)),
         "information": _information(query, weights, base),
-        "salient_missing": sum(weight for token, weight in salient.items() if token not in query.bag) / (sum(salient.values()) or 1.0),
+        "salient_missing": _missing(query, salient or weights),
         "salient_information": _information(query, salient, base),
         "code_other": _code_other(query, item, profile),
         "line_weight": query.lines[key.position].weight if key else 0.0,
         "lookalike": _lookalike(likeness, coverage),
+        "frames_elsewhere": _frames_elsewhere(query, item, base),
+        "alternatives": math.log(len(profile.wordings)),
         **key_features(query, key, weights, explained, base),
     }
     return Comparison(features, _found_tokens(query, found), weights)
@@ -114,6 +119,12 @@ def _factor(token: str, line: WordingLine, context: frozenset[str]) -> float:
 def _coverage(query: Query, weights: Mapping[str, float]) -> float:
     total = sum(weights.values())
     return sum(weight * query.bag.get(token, 0.0) for token, weight in weights.items()) / total if total else 0.0
+
+
+def _missing(query: Query, weights: Mapping[str, float]) -> float:
+    """Share by weight of the tokens that the input does not have; 1 where there are none."""
+    total = sum(weights.values())
+    return sum(weight for token, weight in weights.items() if token not in query.bag) / total if total else 1.0
 
 
 def _information(query: Query, tokens: Mapping[str, float], base: Base) -> float:
@@ -168,6 +179,14 @@ def _code_other(query: Query, item: Wording, profile: Profile) -> float:
             if mark and (word in CODE_WORDS or token in profile.context) and token not in query.bag and word in query.codes:
                 return 1.0
     return 0.0
+
+
+def _frames_elsewhere(query: Query, item: Wording, base: Base) -> float:
+    """How far the symptom's frames are from those of the input: 0 where one is the same or either has none, 1 where nothing is."""
+    frames = [line.tokens for line in item.lines if line.frame]
+    if not frames or not query.frames:
+        return 0.0
+    return 1.0 - max(sum(base.idf(token) for token in held if token in query.frames) / (sum(map(base.idf, held)) or 1.0) for held in frames)
 
 
 def _found_tokens(query: Query, found: list[Place]) -> dict[int, tuple[str, ...]]:

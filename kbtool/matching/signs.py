@@ -192,6 +192,7 @@ SIGN_WORDS: frozenset[str] = frozenset(
 )
 SIGN_PHRASES: tuple[str, ...] = (
     *("could not ", "timed out", "no space", "not found", "no such", "not supported", "not compatible", "too old", "too many", "out of memory", "not enough", "bus error"),
+    *("out of range", "out of bounds", "undefined symbol", "undefined reference", "deadlock", "freezes", "get stuck"),
     *("错误", "失败", "不足", "异常", "无法", "超时", "卡死", "崩溃", "未找到"),
 )
 """Words and phrases, in lower case, that make a line a sign of failure."""

@@ -16,6 +16,19 @@ TRADE: frozenset[str] = frozenset(
     " attention embedding logit".split()
 )
 
+EVERYDAY: frozenset[str] = frozenset(
+    # exception types that Python itself raises in any program, whole and in parts
+    "exception error warning assertionerror assertion attributeerror attribute eoferror filenotfounderror found importerror import indexerror index"
+    " keyerror key modulenotfounderror module nameerror name notimplementederror oserror ioerror os permissionerror permission runtimeerror runtime"
+    " stopiteration syntaxerror syntax timeouterror timeout typeerror type unboundlocalerror unicodedecodeerror unicode valueerror value zerodivisionerror"
+    # and the words of its own messages
+    " list tuple dict str int float bytes nonetype none object has attribute out range such file directory named cannot invalid literal base argument"
+    " keyword unexpected got expected missing required positional unsupported operand operator call callable subscriptable iterable iteration"
+    " defined local variable referenced assignment access associated permission denied unpack many enough value too index integer slice must string"
+    " convert could decode codec byte position broken pipe connection refused exit returned non-zero status errno line traceback recent last most".split()
+)
+"""Words that Python's own exceptions have in any program: finding only these tells nothing of deep learning."""
+
 PHASE_WORDS: dict[Phase, frozenset[str]] = {
     Phase.IMPORT: frozenset({"import", "installed", "install"}),
     Phase.LOAD: frozenset({"load", "loading", "loaded", "from_pretrained"}),
