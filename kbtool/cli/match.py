@@ -88,9 +88,9 @@ def _print(given: Answer, ranks: list[RankLog], report: Report, index: Index, *,
             print_ranks(ranks)
     if explain:
         from kbtool.cli.explaining import explanation_json, print_explanation
-        from kbtool.matching.answer import scored
+        from kbtool.matching.answer import ranked
 
-        candidates = scored(report, index, all=retired)
+        candidates = ranked(report, index, all=retired)
         document["explain"] = explanation_json(report, candidates)
         if not as_json:
             print_answer(given)

@@ -68,7 +68,7 @@ def answer_reading(reading: Reading, index: Index, *, all: bool = False, limit: 
 
 def answer_report(report: Report, index: Index, *, all: bool = False, limit: int = MOST_MATCHES) -> Answer:
     """What kb knows about a report."""
-    found = priors.weighed(scored(report, index, all=all))[:limit]
+    found = ranked(report, index, all=all)[:limit]
     calibration = confidence.load_calibration(index.roots)
     if not any(item.plausible for item in found[:SURELY_SHOWN]) or found[0].probability < calibration.floor:
         return Answer(_redacted(report.failure), (), _domain(report, index), report.truncated)
@@ -87,6 +87,19 @@ def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
     rated = sorted(((confidence.rate(item.features), record, item) for record, item in compared), key=_order)
     calibration = confidence.load_calibration(index.roots)
     return [_scored(rated, place, query, calibration) for place in range(len(rated))]
+
+
+def ranked(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
+    """All candidates with their outcomes taken into account, best first, and no probability above that of the one before.
+
+    The rating orders, for it is right more often than the probabilities of near rivals; the scores shown must not contradict it.
+    """
+    lowest = 1.0
+    falling = []
+    for item in priors.weighed(scored(report, index, all=all)):
+        lowest = min(lowest, item.probability)
+        falling.append(item._replace(probability=lowest))
+    return falling
 
 
 def _order(one: tuple[float, Record, Comparison]) -> tuple[float, str]:

@@ -24,8 +24,10 @@ RANKING: Mapping[str, float] = {
     "salient_missing": -2.33,
     "title": 5.27,
     "code_other": -1.37,
-    "line_weight": 0.33,
+    "line_weight": 1.0,
     "key_missing": -1.81,
+    "key_worst": -0.5,
+    "frames_elsewhere": -0.4,
     "key_extra_known": -1.21,
     "key_information": 0.04,
     "key_primary": 0.25,
@@ -41,25 +43,28 @@ LEAD_CAP = 3.0
 """A longer lead says no more."""
 
 PROBABILITY: Mapping[str, float] = {
-    "rating": 0.2,
-    "lead": 0.57,
-    "key_in_order": 0.73,
-    "key_worst": -1.31,
-    "key_fallout": -1.11,
-    "key_reordered": -3.0,
-    "elsewhere_unexplained": -1.0,
+    "rating": 0.15,
+    "lead": 0.6,
+    "key_in_order": 0.63,
+    "key_worst": -1.28,
+    "key_fallout": -1.2,
+    "key_reordered": -2.98,
+    "elsewhere_unexplained": -0.9,
+    "frames_elsewhere": -1.11,
+    "alternatives": -0.5,
+    "key_everyday": -3.0,
     "lookalike": -4.0,
 }
-"""Weight of each feature in the probability of being right."""
+"""Weight of each feature in the probability of being right. The last two were set by hand: the labelled cases hold nothing about them."""
 
 
 class Calibration(NamedTuple):
     """Coefficients of the logistic model of being right; `floor` and `strong` are probabilities."""
 
-    bias: float = -1.6
+    bias: float = -1.0
     weights: Mapping[str, float] = PROBABILITY
     floor: float = 0.02
-    strong: float = 0.86
+    strong: float = 0.885
 
     def probability(self, features: Mapping[str, float], rating: float, lead: float) -> float:
         """The probability of being right; `lead` is the rating minus that of the best other candidate."""
@@ -79,9 +84,9 @@ LEAST_BITS = 2.6
 
 GRIP: Mapping[tuple[bool, bool], float] = {
     (True, True): 0.25,
-    (True, False): 1.05,
+    (True, False): 1.4,
     (False, True): 1.9,
-    (False, False): 1.9,
+    (False, False): 2.6,
 }
 """(the input shows a failure, it speaks of deep learning) → the grip a candidate needs: bits of its decisive line less twice the missing share.
 
@@ -96,14 +101,21 @@ def grip(features: Mapping[str, float]) -> float:
 
 WHOLE, WHOLE_BITS = 0.85, 1.3
 """A symptom that stands in the input as a whole is answered however short it is, if it has a word that tells anything."""
-EXCEPTION_RATING = 1.7
+EXCEPTION_RATING = 0.9
 """The rating from which on a candidate is answered for any input with an exception of Python's kind."""
+LEAST_RATING = -0.1
+"""Below this rating nothing is answered: what was found is outweighed by what is missing."""
+HEALTHY_MISSING = 0.5
+"""Where nothing shows a failure, more than this share of the decisive line may not be missing."""
 
 
 def plausible(features: Mapping[str, float], *, troubled: bool, at_home: bool, excepted: bool) -> bool:
     """True when a candidate may be answered at all for such an input; `excepted`: it names an exception type."""
-    if excepted and rate(features) >= EXCEPTION_RATING:
+    rating = rate(features)
+    if excepted and rating >= EXCEPTION_RATING:
         return True
+    if rating < LEAST_RATING or (not troubled and features["key_missing"] > HEALTHY_MISSING):
+        return False
     if troubled and features["coverage"] >= WHOLE and features["key_information"] >= WHOLE_BITS:
         return True
     if not (troubled and at_home) and features["key_information"] < LEAST_BITS:

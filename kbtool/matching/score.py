@@ -24,6 +24,8 @@ VARIABLE = 0.4
 """Factor for tokens that stand in quotes, brackets or paths and are not salient: they are another name in the next report."""
 NUMBERED = 0.3
 """Factor for a word with a number behind it that is not salient."""
+FAINT = 0.2
+"""Weight of a line below which what stands in it is not evidence: progress, and fallout beside another failure."""
 CONTEXT_EXPLAINS = 0.6
 """How much a word of the failure's message counts as explained when only the entry's prose has it."""
 
@@ -122,9 +124,9 @@ def _coverage(query: Query, weights: Mapping[str, float]) -> float:
 
 
 def _missing(query: Query, weights: Mapping[str, float]) -> float:
-    """Share by weight of the tokens that the input does not have; 1 where there are none."""
+    """Share by weight of the tokens that the input does not have, or only in fallout and the like; 1 where there are none."""
     total = sum(weights.values())
-    return sum(weight for token, weight in weights.items() if token not in query.bag) / total if total else 1.0
+    return sum(weight for token, weight in weights.items() if query.bag.get(token, 0.0) < FAINT) / total if total else 1.0
 
 
 def _information(query: Query, tokens: Mapping[str, float], base: Base) -> float:
