@@ -102,7 +102,8 @@ class Keeper:
         for shape, at in places.items():
             number += here.text.count(b"\n", before, at)
             before = at
-            self.kept.keep(here.place + at, number, here.text[at : at + min(len(shape), KEPT_LINE)], self.kept.novel)
+            if shape.strip():
+                self.kept.keep(here.place + at, number, here.text[at : at + min(len(shape), KEPT_LINE)], self.kept.novel)
 
     def _keep_sighted(self, passage: Passage, sightings: list[Sighting]) -> None:
         number, before = passage.number, 0

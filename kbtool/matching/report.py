@@ -18,10 +18,16 @@ from kbtool.patterns import Pattern
 
 _ANSI = Pattern(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u200b\ufeff]")
 _DIGITS = re.compile(r"\d+|0x[0-9a-f]+")
+_BLOB = re.compile(r"([\w+/=])\1{49,}|[\w+/=]{200,}")
+"""Data that was printed as text, or one character again and again: nobody reads it as words."""
+PLAIN_LENGTH = 400
+"""Characters from which on such data is looked for in a line."""
 MOST_LINES = 3000
 """Cleaned lines a report is made of."""
 MESSAGE_LINES = 14
 """Lines that may belong to one exception's message."""
+FRAME_LENGTH = 600
+"""Characters that the line of a frame has at most; trying its shapes on a longer line takes time that grows with the square of its length."""
 PLACES = 4
 """Innermost frames of a dumped stack that say where its thread stands."""
 
@@ -94,6 +100,8 @@ def _cleaned(raw: Iterable[RawLine]) -> Iterator[ReportLine]:
     for number, text in segments:
         text, rank = prefixes.strip(text, known)
         text = signs.PROGRESS_BAR.sub("", text).rstrip()
+        if len(text) > PLAIN_LENGTH:
+            text = _BLOB.sub("…", text)
         shape = _DIGITS.sub("0", text)
         seen[shape] = count = seen.get(shape, 0) + 1
         if text.strip() and (count == 1 or (count <= 3 and text[0] in " \t")):
@@ -153,7 +161,7 @@ def _kind(text: str, original: str, after_frame: bool) -> Kind:
         return Kind.TRACEBACK
     if signs.CHAIN_DIRECT in text or signs.CHAIN_HANDLING in text:
         return Kind.CHAIN
-    if signs.FRAME_LINE.match(text):
+    if len(text) <= FRAME_LENGTH and signs.FRAME_LINE.match(text):
         return Kind.FRAME
     if signs.fallout_family(text):
         return Kind.FALLOUT

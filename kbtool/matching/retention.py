@@ -107,7 +107,7 @@ class Retention:
     def keep_beginning(self, passage: Passage, lines: int) -> None:
         """Keep the first lines of a passage, whatever they are."""
         start = 0
-        for number, line in enumerate(passage.text[: lines * KEPT_LINE].split(b"\n", lines)[:lines], passage.number):
+        for number, line in enumerate(passage.text[: lines * KEPT_LINE].removesuffix(b"\n").split(b"\n", lines)[:lines], passage.number):
             self._kept[passage.place + start] = number, line[:KEPT_LINE]
             start += len(line) + 1
 

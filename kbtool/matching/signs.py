@@ -180,7 +180,7 @@ EXCEPTION_LINE = re.compile(
     r"(?::\s*(?P<message>.*)|\s*)$"
 )
 DOTTED_EXCEPTION = Pattern(r"^(?P<type>[a-z_]\w*(?:\.\w+)*\.[A-Z]\w+): (?P<message>.+)$", ": ")
-EMBEDDED_EXCEPTION = Pattern(r"(?P<type>\b(?:[a-z_]\w*\.)*[A-Z][A-Za-z]*(?:Error|Exception)): (?P<message>\S.*)$", "Error: ", "Exception: ")
+EMBEDDED_EXCEPTION = Pattern(r"(?P<type>\b(?:[a-z_]\w*\.){0,12}[A-Z][A-Za-z]*(?:Error|Exception)): (?P<message>\S.*)$", "Error: ", "Exception: ")
 
 DETAIL_TYPES: frozenset[str] = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty", "ModuleNotFoundError", "LookupError", "IndexError"})
 """Types that code catches to do something else: at the head of a "during handling" chain they are a detail, not the failure."""
@@ -197,7 +197,7 @@ SIGN_PHRASES: tuple[str, ...] = (
 )
 """Words and phrases, in lower case, that make a line a sign of failure."""
 _WORD = re.compile(r"(?<![\w'])[a-z][a-z']*(?!\w)")
-_NAMED_ERROR = Pattern(r"[A-Z]\w+(?:Error|Exception)\b", "Error", "Exception")
+_NAMED_ERROR = Pattern(r"[A-Z]\w{1,60}(?:Error|Exception)\b", "Error", "Exception")
 
 
 def is_sign(text: str) -> bool:
