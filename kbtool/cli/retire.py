@@ -22,15 +22,14 @@ def retire(
 
     Example: kb retire old-driver-hangs --reason "nobody has that driver any more"
     """
-    import datetime
-
     from kbtool.cli.render import print_json, tell
     from kbtool.knowledge.layers import find_layers
+    from kbtool.knowledge.schema import today
     from kbtool.model import Status
     from kbtool.review.changing import set_status
 
     status = Status.ACTIVE if undo else Status.RETIRED
-    day = datetime.date.today().isoformat()
+    day = today().isoformat()
     done = [(entry_id, set_status(entry_id, status, find_layers(), reason=reason, day=day)) for entry_id in ids]
     if as_json:
         print_json({"schema": 1, "changed": [{"id": entry_id, "status": status.value, "path": str(changed.path)} for entry_id, changed in done]})

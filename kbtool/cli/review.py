@@ -32,23 +32,23 @@ def review(
 
     On a terminal, one key decides each finding; what is put off rests until next month. Example: kb review --report > review.md
     """
-    import datetime
     from dataclasses import replace
 
     from kbtool.cli.asking import at_terminal
     from kbtool.errors import ExitStatus, KbError
     from kbtool.journal.journal import open_journal
     from kbtool.knowledge.layers import find_layers
+    from kbtool.knowledge.schema import today
     from kbtool.matching.index import open_index
     from kbtool.review.findings import KINDS
     from kbtool.review.review import hold_review
 
-    today = datetime.date.today()
+    day = today()
     if kind is not None and kind not in {each.name for each in KINDS}:
         raise KbError(f"no kind of finding is called `{kind}`", hint=f"one of {', '.join(each.name for each in KINDS)}")
     index = open_index(find_layers())
     with open_journal() as journal:
-        held = hold_review(index, journal, today, torch=_torch_here())
+        held = hold_review(index, journal, day, torch=_torch_here())
     index.close()
     if kind is not None:
         held = replace(held, findings=tuple(finding for finding in held.findings if finding.kind == kind))
@@ -59,7 +59,7 @@ def review(
     elif check or not (at_terminal() and sys.stdout.isatty()):
         _print_list(held)
     else:
-        _decide_each(held, today)
+        _decide_each(held, day)
     raise typer.Exit(ExitStatus.NEGATIVE if check and held.findings else ExitStatus.OK)
 
 

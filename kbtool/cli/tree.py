@@ -32,21 +32,20 @@ def tree(
 
     Example: kb tree --format mermaid > faults.mmd
     """
-    import datetime
-
     from kbtool.cli.render import print_json, safe, tell
     from kbtool.journal.journal import open_journal
     from kbtool.knowledge.layers import find_layers
+    from kbtool.knowledge.schema import today
     from kbtool.matching.index import open_index
     from kbtool.review.survey import survey
     from kbtool.review.tree import fault_tree, worst_branch
 
-    today = datetime.date.today()
+    day = today()
     with open_journal() as journal:
         found = survey(open_index(find_layers()), journal)
     for problem in found.problems:
         tell(f"kb: {problem}")
-    drawn = fault_tree(found.standings, today, domain=domain)
+    drawn = fault_tree(found.standings, day, domain=domain)
     worst = worst_branch(drawn, found.standings)
     if as_json:
         print_json({"schema": 1, "tree": _json(drawn), "worst": _worst_json(worst)})

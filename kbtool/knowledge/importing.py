@@ -21,7 +21,7 @@ from kbtool.knowledge.entry import parse_entry
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.layers import Base
 from kbtool.knowledge.problems import EntryError
-from kbtool.knowledge.schema import ID
+from kbtool.knowledge.schema import ID, today
 from kbtool.knowledge.tables import CAUSE, FIX, SYMPTOM, VERIFY, Row
 from kbtool.knowledge.writing import create_entry
 from kbtool.model import Domain, Entry, Status, first_sentence
@@ -228,7 +228,7 @@ def _created(parts: Mapping[str, str]) -> str:
     try:
         return datetime.date.fromisoformat(parts.get("created", "")).isoformat()
     except ValueError:
-        return datetime.date.today().isoformat()
+        return today().isoformat()
 
 
 def item_json(item: Item) -> dict[str, object]:

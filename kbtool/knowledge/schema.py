@@ -36,6 +36,11 @@ def duration(text: str) -> float:
     return seconds
 
 
+def today() -> datetime.date:
+    """The day in UTC, as every date and moment that kb writes: a base is shared between time zones."""
+    return datetime.datetime.now(datetime.timezone.utc).date()
+
+
 def _status(text: str) -> Status:
     try:
         return Status(text)

@@ -6,7 +6,6 @@ only a person knows (cause, check, fix) is asked for elsewhere and judged here, 
 
 from __future__ import annotations
 
-import datetime
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from kbtool.knowledge.checktext import CheckText, read_check, shell_problem, unk
 from kbtool.knowledge.composing import NO_CAUSE, RESERVED, Draft, clean, slug
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import preview, redact
-from kbtool.knowledge.schema import ID, duration
+from kbtool.knowledge.schema import ID, duration, today
 from kbtool.matching.answer import answer_text
 from kbtool.matching.index import Index
 from kbtool.matching.report import report_text
@@ -306,5 +305,5 @@ def draft_of(parts: Parts, *, met_on: str = "") -> Draft:
         family=parts.family or None,
         applies_to=parts.applies_to,
         status=Status.DRAFT if parts.draft else Status.ACTIVE,
-        created=datetime.date.today().isoformat(),
+        created=today().isoformat(),
     )

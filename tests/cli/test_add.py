@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sys
 from pathlib import Path
@@ -167,6 +168,16 @@ def test_a_log_gives_the_symptom(kb: Kb, base: Path, tmp_path: Path, piped: bool
     assert done.returncode == 0, done.stderr
     assert "ValueError: expected input of shape [8, 3]" in entry(base, "bad-shape")
     assert "loss 2.3" not in entry(base, "bad-shape")
+
+
+@pytest.mark.parametrize("zone", ["EAST-14", "WEST12"])
+def test_the_day_is_that_of_utc(kb: Kb, base: Path, zone: str) -> None:
+    """An entry's date is the same wherever on earth it is written at the same moment, as its outcomes' are."""
+    days = [datetime.datetime.now(datetime.timezone.utc).date()]
+    kb("add", *flags(id="tank-empty"), entries=base, env={"TZ": zone})
+    days.append(datetime.datetime.now(datetime.timezone.utc).date())
+
+    assert any(f"created: {day}\n" in entry(base, "tank-empty") for day in days)
 
 
 def test_a_draft_may_lack_cause_and_check(kb: Kb, base: Path) -> None:
