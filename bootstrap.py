@@ -57,10 +57,10 @@ def is_ready(checkout: Path) -> bool:
     try:
         return (
             os.access(python_of(checkout), os.X_OK)
-            and ready.read_text(encoding="utf-8").splitlines()[:1] == [str(checkout)]
+            and os.path.samefile(ready.read_text(encoding="utf-8").splitlines()[0], checkout)
             and ready.stat().st_mtime_ns == project.stat().st_mtime_ns
         )
-    except OSError:
+    except (OSError, IndexError):
         return False
 
 
