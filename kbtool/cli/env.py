@@ -9,6 +9,7 @@ import typer
 from kbtool.cli.app import command_app
 
 if TYPE_CHECKING:
+    from kbtool.verification.comparing import Comparison, Difference
     from kbtool.verification.environment import Fingerprint
 
 app = command_app()
@@ -107,17 +108,40 @@ def _print_difference(entry_id: str, here: Fingerprint, as_json: bool) -> None:
     from kbtool.cli.render import print_json, safe
     from kbtool.errors import KbError
     from kbtool.knowledge.layers import find_layers
-    from kbtool.verification.history import differences, last_confirmed
+    from kbtool.verification.comparing import compare
     from kbtool.verification.record import load
 
     _, entry = load(entry_id, find_layers())
-    then = last_confirmed(entry)
-    if then is None:
-        raise KbError(f"`{entry_id}` was never confirmed, so there is nothing to compare with", hint=f"`kb verify {entry_id}`")
-    found = differences(then.environment, here)
+    found = compare(entry, here)
+    if found is None:
+        raise KbError(f"`{entry_id}` was never confirmed, so there is nothing to compare with", hint=f"`kb verify {entry_id}` runs its check here")
     if as_json:
-        print_json({"id": entry_id, "confirmed": then.when, "then": then.environment, "here": here.short(), "differences": found})
-        return
-    typer.echo(safe(f"{entry_id} was last confirmed {then.when} on {then.environment}"))
-    for item in found or [{"what": "", "then": "", "here": ""}]:
-        typer.echo(safe(f"  {item['what']}: {item['then']} there, {item['here']} here") if item["what"] else "  this environment does not differ in what was noted")
+        rows = [{"what": one.what, "then": one.then, "here": one.here} for one in found.differences]
+        told = {"then": found.then.environment, "here": here.short(), "complete": found.complete, "compared": found.compared}
+        print_json({"id": entry_id, "confirmed": found.then.when, **told, "differences": rows})
+    else:
+        typer.echo(safe("\n".join(_comparison_lines(entry_id, found))))
+
+
+def _comparison_lines(entry_id: str, found: Comparison) -> list[str]:
+    """The comparison as a table of what differs, and a word on what was compared."""
+    from kbtool.cli.render import columns
+    from kbtool.quantities import plural
+
+    lines = [f"{entry_id} was last confirmed {found.then.when} on {found.then.environment}", ""]
+    rows = [(_label(one), _side(one, one.then), _side(one, one.here)) for one in found.differences]
+    if rows:
+        lines += [*(f"  {line}" for line in columns([("", "there", "here"), *rows])), ""]
+    told = f"{len(rows)} {'differs' if len(rows) == 1 else 'differ'}" if rows else "this environment does not differ in any"
+    lines.append(f"{plural(found.compared, 'value')} compared, {told}")
+    if not found.complete:
+        lines.append("(of that place only the entry's row is known, which has the short form)")
+    return lines
+
+
+def _label(one: Difference) -> str:
+    return " ".join(part for part in (LABELS.get(one.fact, one.fact), one.name) if part)
+
+
+def _side(one: Difference, value: Any) -> str:
+    return "none" if value is None and one.fact != "limits" else _value(one.name.split(" ")[-1], value, one.fact)

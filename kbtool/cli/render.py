@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from kbtool.patterns import Pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _UNSAFE_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _UNSAFE = Pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -57,11 +60,31 @@ def wrapped(text: str, indent: int) -> list[str]:
     """Prose as lines that fit beside `indent` columns: the terminal's width, 100 where there is none, never under 40."""
     import textwrap
 
+    return textwrap.wrap(text, max(40, _width() - indent), break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _width() -> int:
     try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
+        return int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
     except (OSError, ValueError):
-        columns = 100
-    return textwrap.wrap(text, max(40, columns - indent), break_long_words=False, break_on_hyphens=False) or [""]
+        return 100
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines that fit the terminal: the first column as wide as it must be, the others share the rest, long cells wrap."""
+    import itertools
+    import textwrap
+
+    first = max(len(row[0]) for row in rows)
+    others = len(rows[0]) - 1
+    most = max(20, (_width() - 4 - first - 2 * others) // others)
+    widths = [first, *(min(most, max(len(row[at]) for row in rows)) for at in range(1, others + 1))]
+    lines = []
+    for row in rows:
+        cells = [textwrap.wrap(cell, width, break_on_hyphens=False) or [""] for cell, width in zip(row, widths, strict=True)]
+        for parts in itertools.zip_longest(*cells, fillvalue=""):
+            lines.append("  ".join(part.ljust(width) for part, width in zip(parts, widths, strict=True)).rstrip())
+    return lines
 
 
 def print_json(value: object) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kbtool.journal.journal import Journal
-from kbtool.journal.records import Keeping
+from kbtool.journal.records import Keeping, Place
 
 NEWEST_VERDICTS = 20_000
 """Verdicts that questions about single rows look at."""
@@ -93,6 +93,12 @@ def never_ran(journal: Journal, reason: str) -> dict[str, int]:
     )
 
 
+def confirmed_place(journal: Journal, entry: str) -> Place | None:
+    """The environment in which an entry was last confirmed by this machine's user."""
+    row = journal.connection.execute("select entry, at, environment, facts from places where entry = ?", (entry,)).fetchone()
+    return Place(*row) if row else None
+
+
 def rivals(journal: Journal, entry: str) -> list[tuple[str, int]]:
     """Entries that were confirmed for a match in which `entry` was refuted, with how often; most first."""
     return journal.connection.execute(
@@ -135,7 +141,7 @@ def postponed(journal: Journal, today: str) -> dict[str, str]:
 def rename_entry(journal: Journal, old: str, new: str) -> None:
     """Let the history of an entry follow it to its new id."""
     with journal.writing() as cursor:
-        for table, column in (("matches", "first"), ("candidates", "entry"), ("verdicts", "entry")):
+        for table, column in (("matches", "first"), ("candidates", "entry"), ("verdicts", "entry"), ("places", "entry")):
             cursor.execute(f"update or ignore {table} set {column} = ? where {column} = ?", (new, old))
         cursor.execute(
             "insert into months select ?, month, first, confirmed, refuted, inconclusive from months where entry = ? and true"

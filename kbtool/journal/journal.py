@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kbtool import settings
-from kbtool.journal.records import LastMatch, RunSummary, VerdictRecord
+from kbtool.journal.records import LastMatch, Place, RunSummary, VerdictRecord
 from kbtool.journal.schema import MIGRATIONS
 from kbtool.journal.shapes import shape_of
 from kbtool.model import Answer
@@ -182,6 +182,11 @@ class Journal:
             match_id,
         )
         return self._insert("verdicts", row)
+
+    def remember_place(self, place: Place) -> None:
+        """Keep the environment in which an entry was confirmed; only the newest of each entry is kept."""
+        with self.writing() as cursor:
+            cursor.execute("insert or replace into places values (?, ?, ?, ?)", place)
 
     def remember_run(self, run: RunSummary, *, match_id: int | None = None) -> int | None:
         """Keep how a job under `kb run` ended."""

@@ -44,6 +44,15 @@ class VerdictRecord(NamedTuple):
     recorded: Keeping
 
 
+class Place(NamedTuple):
+    """Where an entry was last confirmed: the time and short fingerprint of the outcome, and all facts as redacted JSON."""
+
+    entry: str
+    at: str
+    environment: str
+    facts: str
+
+
 class RunSummary(NamedTuple):
     """A job that ended: where its records lie and how it ended. `seconds` is its wall time."""
 

@@ -123,5 +123,13 @@ MIGRATIONS: tuple[str, ...] = (
         closed text                     -- UTC, null while it is open
     );
     """,
+    """
+    create table places (               -- where the check of each entry was last confirmed by this machine's user
+        entry text primary key,
+        at text not null,               -- UTC to the minute, as the entry's outcome has it
+        environment text not null,      -- the short fingerprint of the outcome
+        facts text not null             -- JSON: everything that was known of the place, redacted
+    ) without rowid;
+    """,
 )
 """Each text brings the journal one version further."""

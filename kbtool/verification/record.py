@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +16,14 @@ from kbtool import settings
 from kbtool.errors import KbError, RefusedError
 from kbtool.journal.journal import open_journal
 from kbtool.journal.pending import PendingVerdict, mark_recorded, pending_verdicts
-from kbtool.journal.records import Keeping, VerdictRecord
+from kbtool.journal.records import Keeping, Place, VerdictRecord
 from kbtool.journal.terminal import base_key
 from kbtool.knowledge import writing
 from kbtool.knowledge.entry import read_entry
 from kbtool.knowledge.layers import Base, EntryFile, locate
 from kbtool.knowledge.redaction import redact
-from kbtool.model import Entry, Outcome
+from kbtool.model import Entry, Outcome, Verdict
+from kbtool.verification.comparing import kept_facts
 from kbtool.verification.consent import Consent, Permission, Request
 from kbtool.verification.jobs import WHEN, job_mark, same_job
 from kbtool.verification.run import CheckResult
@@ -59,7 +61,8 @@ def record(entry: Entry, base: Base, result: CheckResult, *, bases: Sequence[Bas
 
     A check that did not run has no outcome: only the journal notes why, and the entry stays as it was.
     """
-    kept = _into_entry(entry, base, outcome_of(result), result.check) if result.ran else Recorded(False, entry.path)
+    outcome = outcome_of(result)
+    kept = _into_entry(entry, base, outcome, result.check) if result.ran else Recorded(False, entry.path)
     output = "\n".join(part for part in (result.stdout, result.stderr) if part)
     line = VerdictRecord(
         entry.id,
@@ -74,6 +77,9 @@ def record(entry: Entry, base: Base, result: CheckResult, *, bases: Sequence[Bas
     )
     with open_journal() as journal:
         journal.remember_verdict(line, base=base_key(each.root for each in bases), match_id=match_id)
+        facts = kept_facts(result.environment) if result.verdict is Verdict.CONFIRMED else None
+        if facts:
+            journal.remember_place(Place(entry.id, outcome.when, outcome.environment, json.dumps(facts)))
     if kept.in_entry:
         refresh_index(bases)
     return kept

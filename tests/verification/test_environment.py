@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -14,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from kbtool.model import Entry, Outcome, Verdict
 from kbtool.verification import environment, needs, probe
+from kbtool.verification.comparing import compare
 from kbtool.verification.environment import Fingerprint, fingerprint, foreign_packages, remembered_fingerprint
-from kbtool.verification.history import differences
 from kbtool.verification.shell import RunContext, find_python, prefixed, surroundings_of, user_environment, with_python
 from tests.conftest import Kb, build_base
 
@@ -242,13 +244,24 @@ def test_a_traceback_of_another_environment_is_noticed() -> None:
     assert foreign_packages(other, here) == "/opt/conda/lib/python3.10/site-packages"
 
 
-def test_differences_between_two_places() -> None:
-    """Two short fingerprints are compared part by part."""
+@pytest.mark.parametrize(
+    ("then", "differs"),
+    [
+        ("linux · py3.11 · torch 2.7.1 · no GPU", [("python", "py3.11", "py3.12")]),
+        ("linux · py3.12 · torch 2.7.1 · no GPU", []),
+        ("linux · py3.12 · torch 2.7.1 · no GPU · via ssh n7", [("place", "via ssh n7", "no prefix")]),
+    ],
+)
+def test_a_confirmation_from_elsewhere_is_compared_by_its_short_form(then: str, differs: list[tuple[str, str, str]], tmp_path: Path) -> None:
+    """Of a confirmation that this journal has not seen only the row of the entry is known: its parts are compared."""
     here = Fingerprint({"system": {"os": "linux"}, "python": {"version": "3.12.1"}, "torch": {"version": "2.7.1"}, "gpus": []})
+    row = Outcome("2026-11-30 16:20Z", Verdict.CONFIRMED, "0", 0, 0.1, then, "")
+    entry = Entry("some-fault", "data", tmp_path / "some-fault.md", "title", ("text",), "cause.", None, outcomes=(row,))
 
-    assert differences("linux · py3.11 · torch 2.7.1 · no GPU", here) == [{"what": "python", "then": "py3.11", "here": "py3.12"}]
-    assert differences(here.short(), here) == []
-    assert differences("linux · py3.12 · torch 2.7.1 · no GPU · via ssh n7", here) == [{"what": "place", "then": "via ssh n7", "here": "no prefix"}]
+    found = compare(entry, here)
+
+    assert found is not None and not found.complete
+    assert [(one.what, one.then, one.here) for one in found.differences] == differs
 
 
 def test_python_of_the_user_and_not_of_kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,13 +309,35 @@ def test_kb_env_prints_facts_and_json(kb: Kb, tools: Path) -> None:
 
 
 def test_kb_env_compares_with_the_last_confirmation(kb: Kb, tools: Path, tmp_path: Path, make_entry: Callable[..., str]) -> None:
-    """`kb env --diff` names what changed since an entry was last confirmed, and says so where nothing did."""
+    """`kb env --diff` compares every recorded value with the last confirmation, names those that differ, and says so where none does."""
     base = build_base(tmp_path / "entries", {"data/some-fault": make_entry()})
-    path = base / "data" / "some-fault.md"
     assert kb("env", "--diff", "some-fault", entries=base).returncode == 2
     kb("allow", "some-fault", entries=base)
+    there = {"OMP_NUM_THREADS": "3", "HF_TOKEN": "confidential"}
+    kb("verify", "some-fault", entries=base, env=there)
+
+    same = kb("env", "--diff", "some-fault", entries=base, env=there)
+    other = kb("env", "--diff", "some-fault", entries=base, env={"OMP_NUM_THREADS": "64"})
+    document = json.loads(kb("env", "--diff", "some-fault", "--json", entries=base, env={"OMP_NUM_THREADS": "64"}).stdout)
+
+    assert "this environment does not differ in any" in same.stdout
+    assert re.search(r"^ +there +here$", other.stdout, re.MULTILINE)
+    assert re.search(r"^  variables OMP_NUM_THREADS +3 +64$", other.stdout, re.MULTILINE)
+    assert re.search(r"^  variables HF_TOKEN .* none$", other.stdout, re.MULTILINE)
+    assert {"what": "variables.OMP_NUM_THREADS", "then": "3", "here": "64"} in document["differences"]
+    assert document["complete"] and document["compared"] > 20
+    assert "confidential" not in other.stdout
+
+
+def test_kb_env_says_when_it_knows_only_the_row(kb: Kb, tools: Path, tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """Where somebody else confirmed the entry, the row's short form is compared, and that is said."""
+    base = build_base(tmp_path / "entries", {"data/some-fault": make_entry()})
+    path = base / "data" / "some-fault.md"
+    kb("allow", "some-fault", entries=base)
     kb("verify", "some-fault", entries=base)
-    assert "does not differ" in kb("env", "--diff", "some-fault", entries=base).stdout
     path.write_text(path.read_text().replace("no GPU |", "NVIDIA A100 |"))
 
-    assert "accelerator: NVIDIA A100 there, no GPU here" in kb("env", "--diff", "some-fault", entries=base).stdout
+    found = kb("env", "--diff", "some-fault", entries=base).stdout
+
+    assert re.search(r"^  accelerator +NVIDIA A100 +no GPU$", found, re.MULTILINE)
+    assert "only the entry's row is known" in found
