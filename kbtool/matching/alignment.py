@@ -84,9 +84,11 @@ def _best_place(query: Query, line: WordingLine, weights: Mapping[str, float], m
         return None
     best, most = -1, -1.0
     for position, value in sums.items():
-        joined = (value + BELOW * _added(query, line, weights, position)) * query.lines[position].weight
-        if joined > most:
-            best, most = position, joined
+        weight = query.lines[position].weight
+        if (value + BELOW * (mass - value)) * weight > most:  # else not even the line after can make up for it
+            joined = (value + BELOW * _added(query, line, weights, position)) * weight
+            if joined > most:
+                best, most = position, joined
     return Place(line, best, min(1.0, most / mass), mass)
 
 

@@ -22,8 +22,6 @@ QUERY_TOKENS = 48
 """Rarest tokens of a report that candidates are sought by."""
 POSTINGS = 6000
 """Occurrences in entries that these tokens may have together: what bounds the search in a large base."""
-CANDIDATES = 16
-"""Entries that are compared feature by feature."""
 MOST_MATCHES = 5
 SURELY_SHOWN = 3
 """Where the first is answered at all, its nearest rivals are shown with it, however small their chance."""
@@ -79,7 +77,7 @@ def answer_report(report: Report, index: Index, *, all: bool = False, limit: int
 def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
     """All candidates, best first, whether or not they may be answered."""
     query = make_query(report)
-    records = candidates(index, _sought(query, index), CANDIDATES, retired=all)
+    records = candidates(index, _sought(query, index), retired=all)
     if not records:
         return []
     base = Base(index.size, index.frequencies(_wanted(query, records)))

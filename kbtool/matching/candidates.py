@@ -18,8 +18,14 @@ from kbtool.matching.postings import CONTEXT, PARTS, SHIFT, SYMPTOM, TITLE
 from kbtool.matching.rows import Record
 from kbtool.model import Status
 
+SIFTED = 2500
+"""Postings that the first pass reads."""
 FINALISTS = 64
 """Entries of a layer that the second pass looks at."""
+LEAST, MOST = 6, 20
+"""Entries that are compared feature by feature."""
+NEAR = 3.0
+"""An estimate that is farther than this from the best one's is hardly ever made good by the comparison."""
 PART_FACTORS = tuple((1.0 if part & SYMPTOM else 0.0) + (0.6 if part & CONTEXT else 0.0) + (0.5 if part & TITLE else 0.0) for part in range(PARTS + 1))
 """What holding a token in these parts of an entry counts in the first pass."""
 CONTEXT_EXPLAINS = 0.6
@@ -53,18 +59,20 @@ class _Found:
         self.salients = 0
 
 
-def candidates(index: Index, sought: Sequence[Telling], limit: int, *, retired: bool = False) -> list[Record]:
+def candidates(index: Index, sought: Sequence[Telling], *, retired: bool = False) -> list[Record]:
     """The entries of all layers that the comparison is likely to rate best, the likeliest first; `retired` ones only where asked for."""
     ranked: list[tuple[float, str, int, int]] = []
     for place, layer in enumerate(index.layers):
         postings = index.postings(layer, [telling.token for telling in sought])
-        best = _most_shared(postings, {telling.token: telling.weight * telling.idf for telling in sought}, FINALISTS)
+        best = _most_shared(postings, sought, FINALISTS)
         outlines = index.outlines(layer, best)
         kept = [outline for outline in outlines if retired or outline.status != Status.RETIRED.value]
         estimates = _estimates(postings, sought, kept)
         hidden = index.hidden(place, [outline.id for outline in kept])
         ranked += ((-estimates[outline.number], outline.id, place, outline.number) for outline in kept if outline.id not in hidden)
-    return _records(index, sorted(ranked)[:limit])
+    ranked.sort()
+    near = sum(order <= ranked[0][0] + NEAR for order, _, _, _ in ranked)
+    return _records(index, ranked[: min(MOST, max(LEAST, near))])
 
 
 def holders(index: Index, tokens: Iterable[str], limit: int) -> list[Record]:
@@ -92,12 +100,17 @@ def _records(index: Index, ranked: Sequence[tuple[float, str, int, int]]) -> lis
     return [found[place, number] for _, _, place, number in ranked]
 
 
-def _most_shared(postings: Mapping[str, array[int]], weights: Mapping[str, float], limit: int) -> list[int]:
-    """Numbers of the entries that hold most of the tokens by weight."""
+def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], limit: int) -> list[int]:
+    """Numbers of the entries that hold most of the tokens by weight; the most telling tokens decide who takes part."""
     sums: defaultdict[int, float] = defaultdict(float)
-    for token, values in postings.items():
-        weight = weights[token]
-        by_parts = [weight * factor for factor in PART_FACTORS]
+    left = SIFTED
+    for telling in sought:
+        values = postings.get(telling.token, ())
+        left -= len(values)
+        if left < 0:
+            break
+        bits = telling.weight * telling.idf
+        by_parts = [bits * factor for factor in PART_FACTORS]
         for value in values:
             sums[value >> SHIFT] += by_parts[value & PARTS]
     return heapq.nlargest(limit, sums, key=sums.__getitem__)

@@ -82,11 +82,21 @@ def believed(lines: Iterable[str]) -> tuple[Prefix, ...]:
     return tuple(p for p in PREFIXES if not p.common or (counts[p.name] >= 3 and counts[p.name] >= COMMON_SHARE * total))
 
 
+def _first(line: str, prefixes: tuple[Prefix, ...]) -> re.Match[str] | None:
+    first = line[0]
+    for prefix in prefixes:
+        if not prefix.starts or first in prefix.starts:
+            found = prefix.pattern.match(line)
+            if found is not None:
+                return found
+    return None
+
+
 def strip(line: str, prefixes: tuple[Prefix, ...] = _PLAIN) -> tuple[str, int | None]:
     """The line without its prefixes, and the rank they name."""
     rank: int | None = None
     for _ in range(MOST_LAYERS):
-        found = next((match for match in (prefix.match(line) for prefix in prefixes) if match), None) if line else None
+        found = _first(line, prefixes) if line else None
         if found is None:
             break
         boxed = line[found.start()] in BOX

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kbtool.matching.alignment import Base, Place, key_features, places
-from kbtool.matching.profile import Profile, Wording, WordingLine
+from kbtool.matching.profile import Profile, Wording
 from kbtool.matching.query import Query
 from kbtool.matching.tokens import CODE, CODE_WORDS
 from kbtool.matching.vocabulary import PHASE_WORDS
@@ -105,22 +105,23 @@ def _compare_wording(query: Query, item: Wording, profile: Profile, base: Base, 
 
 def _token_weights(item: Wording, base: Base, context: frozenset[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
+    idf = base.idf
     for line in item.lines:
+        scale, variable = line.weight, line.variable
         for token in line.tokens:
-            weight = line.weight * base.idf(token) * _factor(token, line, context)
-            weights[token] = max(weights.get(token, 0.0), weight)
+            factor = SALIENT if token in context else VARIABLE if token in variable else 1.0
+            if CODE in token and token not in context:
+                factor *= NUMBERED
+            weight = scale * factor * idf(token)
+            if weight > weights.get(token, 0.0):
+                weights[token] = weight
     return weights
-
-
-def _factor(token: str, line: WordingLine, context: frozenset[str]) -> float:
-    if token in context:
-        return SALIENT
-    return (VARIABLE if token in line.variable else 1.0) * (NUMBERED if CODE in token else 1.0)
 
 
 def _coverage(query: Query, weights: Mapping[str, float]) -> float:
     total = sum(weights.values())
-    return sum(weight * query.bag.get(token, 0.0) for token, weight in weights.items()) / total if total else 0.0
+    bag = query.bag
+    return sum([weight * bag[token] for token, weight in weights.items() if token in bag]) / total if total else 0.0
 
 
 def _missing(query: Query, weights: Mapping[str, float]) -> float:
@@ -130,7 +131,8 @@ def _missing(query: Query, weights: Mapping[str, float]) -> float:
 
 
 def _information(query: Query, tokens: Mapping[str, float], base: Base) -> float:
-    return math.log1p(sum(base.idf(token) * query.bag[token] for token in tokens if token in query.bag))
+    bag, idf = query.bag, base.idf
+    return math.log1p(sum([idf(token) * bag[token] for token in tokens if token in bag]))
 
 
 def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: Base) -> float:

@@ -119,16 +119,24 @@ FALLOUT: tuple[Shape, ...] = _shapes(
 """What other ranks, launchers and runtimes say after something else has failed."""
 
 
+_ADVICE = tuple((shape.pattern.literals[0], shape.pattern) for shape in ADVICE)
+_FALLOUT = tuple((shape.pattern.literals[0], shape) for shape in FALLOUT)
+
+
 def without_advice(text: str) -> str:
     """The line without the sentences that are advice; each leaves a blank."""
-    for shape in ADVICE:
-        text = shape.pattern.sub(" ", text)
+    for literal, pattern in _ADVICE:
+        if literal in text:
+            text = pattern.sub(" ", text)
     return text
 
 
 def fallout_family(text: str) -> str:
     """Who says it, where a line is fallout: the source of the first shape that fits; empty for none."""
-    return next((shape.source for shape in FALLOUT if shape.pattern.search(text)), "")
+    for literal, shape in _FALLOUT:
+        if literal in text and shape.pattern.search(text):
+            return shape.source
+    return ""
 
 
 DEADLY_EXIT = Pattern(
@@ -222,7 +230,7 @@ SICK_METRIC = Pattern(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s
 """A metric that no healthy run prints: a loss or gradient norm that is not a number, infinite or exactly zero."""
 PROGRESS_BAR = Pattern(
     r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?|\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?",
-    *("%|", "["),
+    *("%|", "[=", "[>", "[.", "[#", "[█", "[ ", "[-"),
 )
 
 PHASES: tuple[tuple[Phase, Pattern], ...] = (
