@@ -14,6 +14,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+SIGN_OF_LIFE = 10.0
+"""Seconds between two lines on what pip does, where there is no terminal to show each."""
+
 
 class SetUpError(Exception):
     """The environment could not be made; the message says why and what helps."""
@@ -72,6 +75,7 @@ def python_of(checkout: Path) -> Path:
 def set_up(checkout: Path, extra: list[str]) -> None:
     """Make the environment, install kb into it, and leave the mark that it is ready."""
     begun = time.monotonic()
+    tell(f"kb: setting up {checkout / '.venv'}: mostly under a minute, and not at the next start")
     project = checkout / "pyproject.toml"
     before = project.stat()
     if not works(python_of(checkout)):
@@ -94,7 +98,7 @@ def works(python: Path) -> bool:
 
 def make_environment(checkout: Path) -> None:
     """A fresh virtual environment."""
-    tell(f"kb: making {checkout / '.venv'} (the first start only)")
+    tell("kb: making the environment")
     done = subprocess.run([sys.executable, "-m", "venv", "--clear", str(checkout / ".venv")], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         last = (done.stdout + done.stderr).strip().splitlines()[-1:] or ["no message"]
@@ -108,7 +112,7 @@ def install(checkout: Path, extra: list[str]) -> None:
     """Install kb (from its source, so that edits count) and whatever else was asked for."""
     what = extra or ["-e", str(checkout)]
     command = [str(python_of(checkout)), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *what]
-    tell("kb: installing into .venv")
+    tell("kb: installing kb and the packages it needs")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace") as pip:
         assert pip.stdout is not None
         tail = [line.rstrip() for line in show_progress(pip.stdout)][-15:]
@@ -123,12 +127,17 @@ def compile_bytecode(checkout: Path) -> None:
 
 
 def show_progress(lines: Iterator[str]) -> Iterator[str]:
-    """Pass lines through; on a terminal the newest one is shown, each over the last."""
-    live = sys.stderr.isatty()
+    """Pass lines through; on a terminal the newest one is shown, each over the last, elsewhere one every `SIGN_OF_LIFE` seconds."""
+    live, begun = sys.stderr.isatty(), time.monotonic()
+    told = begun
     for line in lines:
+        now = time.monotonic()
         if live:
-            sys.stderr.write(f"\r\x1b[K{line.strip()[:78]}")
+            sys.stderr.write(f"\r\x1b[K{now - begun:3.0f} s  {line.strip()[:70]}")
             sys.stderr.flush()
+        elif now - told >= SIGN_OF_LIFE:
+            told = now
+            tell(f"kb: {now - begun:.0f} s: {line.strip()[:90]}")
         yield line
     if live:
         sys.stderr.write("\r\x1b[K")

@@ -51,7 +51,7 @@ class LazyGroup(TyperGroup):
     """Knows every command's name and help from the table, and loads a command when it is called or its own help is shown."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return [name for name, line in COMMANDS.items() if line]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:

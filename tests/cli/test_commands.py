@@ -123,13 +123,24 @@ def test_bare_kb_shows_its_help(kb: Kb) -> None:
     assert done.stdout == kb("--help").stdout
 
 
-def test_ids_are_completed(base: Path) -> None:
-    """A shell completes ids of the bases in use after `kb show di`."""
-    environment = {**os.environ, "KB_ENTRIES": str(base), "_KB_COMPLETE": "complete_bash", "COMP_WORDS": "kb show di", "COMP_CWORD": "2"}
+ASKS = {
+    "bash": lambda words: {"_KB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))},
+    "zsh": lambda words: {"_KB_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": words},
+    "fish": lambda words: {"_KB_COMPLETE": "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "get-args", "_TYPER_COMPLETE_ARGS": words},
+}
+"""How each shell's completion script asks the program."""
+
+
+@pytest.mark.parametrize("shell", ASKS)
+@pytest.mark.parametrize(("words", "offered", "hidden"), [("kb show di", "disk-full", "other"), ("kb mer", "merge", "merge-driver")])
+def test_words_are_completed(shell: str, words: str, offered: str, hidden: str, base: Path) -> None:
+    """Each shell completes commands, and ids of the bases in use; commands for git alone are not offered."""
+    environment = {**os.environ, "KB_ENTRIES": str(base), **ASKS[shell](words)}
     program = "import sys; sys.argv = ['kb']; from kbtool.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
 
-    assert done.stdout.split() == ["disk-full"]
+    assert offered in done.stdout
+    assert hidden not in done.stdout
 
 
 def test_interrupt_is_130(base: Path) -> None:
