@@ -3,7 +3,7 @@
 import asyncio
 import faulthandler
 
-faulthandler.dump_traceback_later(4, exit=True)
+faulthandler.dump_traceback_later(60, exit=True)
 
 
 async def infer(x: float) -> float:

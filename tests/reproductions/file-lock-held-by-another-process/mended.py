@@ -6,6 +6,6 @@ import os
 from filelock import FileLock
 
 os.makedirs("cache", exist_ok=True)
-faulthandler.dump_traceback_later(4, exit=True)
+faulthandler.dump_traceback_later(60, exit=True)
 with FileLock("cache/dataset.lock"):
     print("cache is mine")

@@ -5,7 +5,7 @@ import multiprocessing
 
 
 def work(results) -> None:
-    faulthandler.dump_traceback_later(6, exit=True)
+    faulthandler.dump_traceback_later(60, exit=True)
     results.put(b"x" * 2**20)
 
 

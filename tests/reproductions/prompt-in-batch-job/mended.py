@@ -3,6 +3,6 @@
 import faulthandler
 import os
 
-faulthandler.dump_traceback_later(4, exit=True)
+faulthandler.dump_traceback_later(60, exit=True)
 answer = os.environ.get("OVERWRITE", "n")
 print("overwriting" if answer == "y" else "stopping")

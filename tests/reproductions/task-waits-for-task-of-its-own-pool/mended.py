@@ -3,7 +3,7 @@
 import faulthandler
 from concurrent.futures import ThreadPoolExecutor
 
-faulthandler.dump_traceback_later(4, exit=True)
+faulthandler.dump_traceback_later(60, exit=True)
 pool = ThreadPoolExecutor(max_workers=1)
 
 

@@ -2,7 +2,7 @@
 
 import faulthandler
 
-faulthandler.dump_traceback_later(4, exit=True)
+faulthandler.dump_traceback_later(60, exit=True)
 
 import pathlib
 

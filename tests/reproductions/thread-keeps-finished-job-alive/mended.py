@@ -4,7 +4,7 @@ import faulthandler
 import threading
 import time
 
-faulthandler.dump_traceback_later(4, exit=True)
+faulthandler.dump_traceback_later(60, exit=True)
 
 
 def report() -> None:
