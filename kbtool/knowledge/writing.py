@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kbtool.durable import locked, sweep_leftovers, write_atomically
@@ -193,11 +193,12 @@ def change_entry(path: Path, edit: Edit, meant: Callable[[Entry, Entry], bool]) 
     raise RefusedError(f"{path}: somebody else keeps writing this file; nothing was changed", hint="run the command again")
 
 
-def _base_lock(path: Path) -> AbstractContextManager[None]:
-    """The lock of the base that `path` belongs to: the folder above the domain's."""
-    folder = path.parent.parent
-    sweep_leftovers(path.parent)
-    return locked(folder)
+@contextmanager
+def _base_lock(path: Path) -> Iterator[None]:
+    """The lock of the base that `path` belongs to: the folder above the domain's. What killed writers left is swept away under it."""
+    with locked(path.parent.parent):
+        sweep_leftovers(path.parent)  # nobody is in the middle of writing now, whatever a file server's clock makes of the files' age
+        yield
 
 
 def _change_once(path: Path, edit: Edit, meant: Callable[[Entry, Entry], bool]) -> Entry:

@@ -71,6 +71,21 @@ def digest_of(path: Path) -> str:
     return check.digest
 
 
+def test_leftovers_are_swept_only_while_nobody_writes(tmp_path: Path, make_entry: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temporary files are swept under the base's lock: another writer's is never taken for an old one, whatever a file server's clock says."""
+    path, held = place(tmp_path, make_entry()), []
+
+    def sweep(folder: Path) -> None:
+        with pytest.raises(KbError), durable.locked(folder.parent, deadline=0.05):
+            pass
+        held.append(folder)
+
+    monkeypatch.setattr(writing, "sweep_leftovers", sweep)
+    writing.append_outcome(path, ROW, expect_check=digest_of(path))
+
+    assert held == [path.parent]
+
+
 @pytest.mark.parametrize("name", NASTY)
 def test_recording_inserts_lines_only(name: str, tmp_path: Path, make_entry: Callable[..., str]) -> None:
     """After two outcomes the old bytes are all there, in order, and the rest is the inserted lines."""
