@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sqlite3
 import sys
@@ -15,6 +16,9 @@ from tests.conftest import Kb, build_base
 from tests.knowledge.test_rewriting import HEAD, rows
 from tests.terminals import terminal
 
+YEAR = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=120)).year
+"""A year whose first months are among the last twelve."""
+
 UNKNOWN = "ValueError: the gearbox {} of '/data/{}' grinds\n"
 
 
@@ -26,7 +30,7 @@ def old(tmp_path: Path, make_entry: Callable[..., str]) -> Path:
     twin = "RuntimeError: {} lamp at the front left corner is dark after the night drive over gravel"
     entries = {
         "data/misleads": misleading,
-        "data/long-table": long + HEAD + rows(120, verdicts=("confirmed", "refuted")),
+        "data/long-table": long + HEAD + rows(120, verdicts=("confirmed", "refuted")).replace("2026-", f"{YEAR}-"),
         "data/lamp-dark": make_entry(title="Lamp", symptom=twin.format("the")),
         "data/lamp-also-dark": make_entry(title="Lamp too", symptom=twin.format("another"), root_cause="The bulb broke. It is old."),
     }

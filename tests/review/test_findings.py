@@ -89,7 +89,7 @@ def test_needs_that_were_never_met_are_known_from_the_journal(kb: Kb, tmp_path: 
 
     due = json.loads(kb("review", "--json", entries=base).stdout)["findings"]
 
-    assert [(finding["kind"], finding["reason"]) for finding in due] == [("broken", "needs never met: command:no-such-command (3×)")]
+    assert [finding["reason"] for finding in due if finding["kind"] == "broken"] == ["needs never met: command:no-such-command (3×)"]
 
 
 def test_a_date_that_is_none_is_no_finding() -> None:
