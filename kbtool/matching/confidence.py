@@ -35,7 +35,7 @@ RANKING: Mapping[str, float] = {
     "context_information": 0.43,
     "key_in_order": -1.45,
     "phase": 0.1,
-    "lookalike": -6.0,
+    "lookalike": -1.0,
 }
 """Weight of each feature in the order of the answers. The last two were set by hand: the labelled cases hold nothing about them."""
 

@@ -72,7 +72,7 @@ class Comparison(NamedTuple):
 def compare(query: Query, profile: Profile, base: Base, rate: Callable[[Mapping[str, float]], float]) -> Comparison:
     """The best of an entry's wordings against a report; wordings are alternatives, not a sum."""
     shared = _shared_features(query, profile, base)
-    likeness = max((_coverage(query, _token_weights(item, base, frozenset())) for item in profile.lookalikes), default=0.0)
+    likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
     compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in profile.wordings]
     return max(compared, key=lambda one: rate(one.features), default=Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}))
 
@@ -116,6 +116,16 @@ def _token_weights(item: Wording, base: Base, context: frozenset[str]) -> dict[s
             if weight > weights.get(token, 0.0):
                 weights[token] = weight
     return weights
+
+
+def _shape_weights(item: Wording, base: Base) -> dict[str, float]:
+    """Weights of what a text has whatever it is about: other numbers, names and paths make no other shape."""
+    return {
+        token: line.weight * base.idf(token)
+        for line in item.lines
+        for token in line.tokens
+        if token not in line.variable and (CODE not in token or token.partition(CODE)[0] in CODE_WORDS)
+    }
 
 
 def _coverage(query: Query, weights: Mapping[str, float]) -> float:

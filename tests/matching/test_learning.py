@@ -69,6 +69,23 @@ def test_not_keeps_it_as_a_lookalike(kb: Kb, base: Path) -> None:
     assert not after or after[0]["score"] < before[0]["score"] / 2
 
 
+def test_not_lowers_what_has_the_same_shape_and_spares_the_symptom(kb: Kb, base: Path) -> None:
+    """Other numbers and folders are the same lookalike; the entry's own wording is answered as before."""
+    lookalike = "OSError: [Errno 28] No space left on device: inotify watch limit of {} reached for /data/{}/runs\n"
+    own = "OSError: [Errno 28] No space left on device\n"
+
+    def score(text: str) -> float:
+        found = json.loads(kb("match", "--json", input=text, entries=base).stdout)["matches"]
+        return float(found[0]["score"]) if found else 0.0
+
+    before = score(lookalike.format(8192, "ann")), score(own)
+    kb("learn", "--not", "disk-full", "-", input=lookalike.format(524288, "bob"), entries=base)
+    after = score(lookalike.format(8192, "ann")), score(own)
+
+    assert after[0] < before[0] / 2
+    assert after[1] > before[1] - 0.05
+
+
 @pytest.mark.parametrize(("arguments", "sentence"), [(["no-such-entry", "-"], "no entry has the id"), (["disk-full", "-"], "no line that tells"), (["disk-full"], "no last match")])
 def test_what_can_not_be_taught_is_a_sentence(kb: Kb, base: Path, arguments: list[str], sentence: str) -> None:
     """An unknown id, an empty text, no last match: exit 2, and nothing is changed."""

@@ -50,3 +50,20 @@ def test_a_folder_of_logs_is_answered_by_the_first_failure(kb: Kb, base: Path, t
     assert [(log["rank"], log["role"]) for log in data["logs"]] == [(0, "fallout"), (1, "first"), (2, "fallout")]
     assert data["matches"][0]["id"] == "disk-full"
     assert "first    " in text and "fallout  " in text
+
+
+def test_the_failing_ranks_own_exception_comes_before_its_peers_loss(kb: Kb) -> None:
+    """One log of two ranks: what the peer lost is printed first, the launcher's summary last, and neither is the failure."""
+    log = (
+        "[rank0]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:538] Connection closed by peer [127.0.1.1]:58420\n"
+        "[rank1]: Traceback (most recent call last):\n"
+        '[rank1]:   File "/job/train.py", line 22, in main\n'
+        "[rank1]: ValueError: Expected more than 1 value per channel when training, got input size torch.Size([1, 64])\n"
+        "E1130 20:11:33.220000 812 torch/distributed/elastic/multiprocessing/api.py:984] failed (exitcode: 1) local_rank: 1 (pid: 902) of binary: python\n"
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
+    )
+
+    given = json.loads(kb("match", "--json", input=log).stdout)
+
+    assert (given["error"]["type"], given["error"]["rank"]) == ("ValueError", 1)
+    assert (given["matches"][0]["id"], given["matches"][0]["confidence"]) == ("batchnorm-single-value", "strong")

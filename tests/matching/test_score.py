@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -96,6 +96,85 @@ def test_a_retired_entry_is_matched_only_when_asked_for(tmp_path: Path, make_ent
 
     assert answer_text(text, index).matches == ()
     assert answer_text(text, index, all=True).matches[0].id == "old-one"
+
+
+def features(text: str, tmp_path: Path, entry: str) -> Mapping[str, float]:
+    """The features of a base's one entry for a text."""
+    index = open_index([Base(build_base(tmp_path / "entries", {"data/one-entry": entry}), "chosen", True)])
+    return scored(report_text(text), index)[0].comparison.features
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "everyday"),
+    [
+        ("KeyError: 'user'", "KeyError: 'item'", True),
+        ("IndexError: list index out of range", "IndexError: list index out of range", True),
+        ("KeyError: no tensor named lm_head in the checkpoint", "KeyError: no tensor named lm_head in the checkpoint", False),
+    ],
+)
+def test_words_that_any_python_program_prints_are_no_evidence(tmp_path: Path, make_entry: Callable[..., str], message: str, text: str, everyday: bool) -> None:
+    """A message of Python's own words keeps the score low however exactly it is found; one word of the trade lifts that."""
+    index = open_index([Base(build_base(tmp_path / "entries", {"data/one-entry": make_entry(symptom=message), "data/other-one": make_entry()}), "chosen", True)])
+    found = scored(report_text(text), index)[0]
+
+    assert found.record.id == "one-entry"
+    assert (found.comparison.features["key_everyday"] > 0.5) is everyday
+    assert (found.probability < 0.4) is everyday
+
+
+FRAMES = 'Traceback (most recent call last):\n  File "/opt/lib/python3.11/site-packages/{place}\nRuntimeError: shape of the mask does not fit\n'
+
+
+@pytest.mark.parametrize(
+    ("place", "elsewhere"),
+    [('torch/nn/functional.py", line 5, in softmax', False), ('datasets/arrow_writer.py", line 77, in finalize_table', True), ("", False)],
+)
+def test_frames_of_another_place_count_against_an_entry(tmp_path: Path, make_entry: Callable[..., str], place: str, elsewhere: bool) -> None:
+    """The same message from other code is another report's until shown otherwise; where either shows no frames nothing follows."""
+    symptom = FRAMES.format(place='torch/nn/functional.py", line 5, in softmax')
+    text = FRAMES.format(place=place) if place else "RuntimeError: shape of the mask does not fit\n"
+
+    assert (features(text, tmp_path, make_entry(symptom=symptom))["frames_elsewhere"] > 0.5) is elsewhere
+
+
+def test_a_wording_that_names_nothing_salient_earns_nothing_by_it(tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """Where no word of the wording stands in title, cause or fix, what is missing of the wording itself counts."""
+    entry = make_entry(title="Quota reached", symptom="cannot flush shard zebra quickly", root_cause="Quota.", fix="Ask for more.")
+
+    assert features("cannot flush shard zebra quickly", tmp_path, entry)["salient_missing"] == 0.0
+    assert features("RuntimeError: cannot open giraffe", tmp_path, entry)["salient_missing"] > 0.5
+
+
+def test_what_stands_in_fallout_only_is_missing(tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """A rank's timeout beside another rank's own exception is no evidence for the entry about timeouts; alone it is."""
+    timeout = "[rank0]: Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE) ran for 600041 milliseconds before timing out."
+    entry = make_entry(title="Ranks wait: the watchdog reports a collective timeout", symptom=timeout, root_cause="One rank evaluates alone.")
+
+    assert features(timeout, tmp_path, entry)["salient_missing"] < 0.1
+    assert features(f"[rank1]: ValueError: labels are missing\n{timeout}", tmp_path, entry)["salient_missing"] > 0.5
+
+
+def test_more_wordings_make_a_fit_by_accident_likelier(tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """The same text found by the same wording scores a little lower in an entry that has others too, and stays first."""
+    symptom = "RuntimeError: received 0 items of ancdata"
+    scores = []
+    for count in (1, 3):
+        more = "".join(f"```text\nOSError: shard {name} is unreadable\n```\n\n" for name in ("zebra", "giraffe")[: count - 1])
+        entries = {"data/files": make_entry(symptom=symptom).replace("## Root cause", f"{more}## Root cause"), "data/other-one": make_entry()}
+        found = answer_text(symptom, open_index([Base(build_base(tmp_path / str(count), entries), "chosen", True)])).matches[0]
+        scores.append(found.score)
+        assert found.id == "files"
+
+    assert scores[0] > scores[1] > scores[0] - 0.2
+
+
+def test_scores_fall_with_the_order(library: Index) -> None:
+    """No rival is shown with a higher score than the one above it."""
+    text = "RuntimeError: Expected a 'cuda' device for argument 'device_map'\nfailed (exitcode: -9) local_rank: 1 (pid: 3) of binary: python"
+    scores = [match.score for match in answer_text(text, library).matches]
+
+    assert len(scores) > 1
+    assert scores == sorted(scores, reverse=True)
 
 
 HEALTHY = (
