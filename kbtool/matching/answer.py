@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import redact
 from kbtool.matching import confidence, priors
 from kbtool.matching.alignment import Base
-from kbtool.matching.candidates import Telling, candidates
+from kbtool.matching.candidates import Candidate, Telling, batches, candidates, records
 from kbtool.matching.index import Index
 from kbtool.matching.query import Query, make_query
 from kbtool.matching.report import Report, make_report
@@ -22,6 +22,8 @@ QUERY_TOKENS = 48
 """Rarest tokens of a report that candidates are sought by."""
 POSTINGS = 6000
 """Occurrences in entries that these tokens may have together: what bounds the search in a large base."""
+HOPE = 2.0
+"""What a comparison hardly ever adds to the rating that was estimated."""
 MOST_MATCHES = 5
 SURELY_SHOWN = 3
 """Where the first is answered at all, its nearest rivals are shown with it, however small their chance."""
@@ -77,14 +79,22 @@ def answer_report(report: Report, index: Index, *, all: bool = False, limit: int
 def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
     """All candidates, best first, whether or not they may be answered."""
     query = make_query(report)
-    records = candidates(index, _sought(query, index), retired=all)
-    if not records:
-        return []
-    base = Base(index.size, index.frequencies(_wanted(query, records)))
-    compared = [(record, compare(query, record.profile, base, confidence.rate)) for record in records]
-    rated = sorted(((confidence.rate(item.features), record, item) for record, item in compared), key=_order)
+    rated = sorted(_compared(query, index, candidates(index, _sought(query, index), retired=all)), key=_order)
     calibration = confidence.load_calibration(index.roots)
     return [_scored(rated, place, query, calibration) for place in range(len(rated))]
+
+
+def _compared(query: Query, index: Index, found: Sequence[Candidate]) -> list[tuple[float, Record, Comparison]]:
+    """Ratings and comparisons of the likeliest candidates, until those that are left have no hope of being first."""
+    rated: list[tuple[float, Record, Comparison]] = []
+    for batch in batches(found):
+        if rated and max(rating for rating, _, _ in rated) > batch[0].estimate + HOPE:
+            break
+        opened = records(index, batch)
+        base = Base(index.size, index.frequencies(_wanted(opened)))
+        compared = ((record, compare(query, record.profile, base, confidence.rate)) for record in opened)
+        rated += ((confidence.rate(comparison.features), record, comparison) for record, comparison in compared)
+    return rated
 
 
 def ranked(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
@@ -104,7 +114,7 @@ def _order(one: tuple[float, Record, Comparison]) -> tuple[float, str]:
     return -one[0], one[1].id
 
 
-def _wanted(query: Query, records: list[Record]) -> set[str]:
+def _wanted(records: Sequence[Record]) -> set[str]:
     wanted = {token for record in records for item in (*record.profile.wordings, *record.profile.lookalikes) for line in item.lines for token in line.tokens}
     wanted.update(token for record in records for token in record.profile.context)
     return wanted
@@ -128,7 +138,7 @@ def _sought(query: Query, index: Index) -> list[Telling]:
     sought: list[Telling] = []
     postings = 0
     for telling in known[: 2 * QUERY_TOKENS]:
-        if len(sought) < QUERY_TOKENS and postings + frequency[telling.token] <= POSTINGS:
+        if not sought or (len(sought) < QUERY_TOKENS and postings + frequency[telling.token] <= POSTINGS):
             sought.append(telling)
             postings += frequency[telling.token]
     return sought

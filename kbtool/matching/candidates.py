@@ -9,8 +9,9 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from kbtool.matching.index import Index, Outline
@@ -22,10 +23,9 @@ SIFTED = 2500
 """Postings that the first pass reads."""
 FINALISTS = 64
 """Entries of a layer that the second pass looks at."""
-LEAST, MOST = 6, 20
-"""Entries that are compared feature by feature."""
-NEAR = 3.0
-"""An estimate that is farther than this from the best one's is hardly ever made good by the comparison."""
+PORTIONS = (0, 6, 10, 15, 20)
+"""Bounds of the portions in which the best are opened and compared; the last one is the most that ever are."""
+MOST = PORTIONS[-1]
 PART_FACTORS = tuple((1.0 if part & SYMPTOM else 0.0) + (0.6 if part & CONTEXT else 0.0) + (0.5 if part & TITLE else 0.0) for part in range(PARTS + 1))
 """What holding a token in these parts of an entry counts in the first pass."""
 CONTEXT_EXPLAINS = 0.6
@@ -34,6 +34,7 @@ USUAL_BITS = 4.0
 SHORT_SYMPTOM = 5.0
 """Bits added to every symptom's, lest a symptom of two words count as found whole."""
 
+BIAS = -2.95
 EXPLAINED, INFORMATION, SALIENT_INFORMATION, CONTEXT_INFORMATION, TITLE_SHARE, SALIENT_MISSING, COVERAGE = 2.78, 0.91, 0.8, 0.62, 5.65, -1.32, 6.17
 """Weights of the features of `score`, as far as postings show them; fitted to the ratings of full comparisons."""
 
@@ -49,6 +50,15 @@ class Telling(NamedTuple):
     """It stands in the message of the first real failure."""
 
 
+class Candidate(NamedTuple):
+    """An entry that may be compared: its `number` in the index's `layer`, and the rating that its postings promise."""
+
+    estimate: float
+    id: str
+    layer: int
+    number: int
+
+
 class _Found:
     """What the postings show of a finalist, summed up."""
 
@@ -59,45 +69,49 @@ class _Found:
         self.salients = 0
 
 
-def candidates(index: Index, sought: Sequence[Telling], *, retired: bool = False) -> list[Record]:
-    """The entries of all layers that the comparison is likely to rate best, the likeliest first; `retired` ones only where asked for."""
-    ranked: list[tuple[float, str, int, int]] = []
+def candidates(index: Index, sought: Sequence[Telling], *, retired: bool = False) -> list[Candidate]:
+    """The entries of all layers that the comparison may rate best, the likeliest first; `retired` ones only where asked for."""
+    found: list[Candidate] = []
     for place, layer in enumerate(index.layers):
         postings = index.postings(layer, [telling.token for telling in sought])
-        best = _most_shared(postings, sought, FINALISTS)
-        outlines = index.outlines(layer, best)
+        outlines = index.outlines(layer, _most_shared(postings, sought, FINALISTS))
         kept = [outline for outline in outlines if retired or outline.status != Status.RETIRED.value]
         estimates = _estimates(postings, sought, kept)
         hidden = index.hidden(place, [outline.id for outline in kept])
-        ranked += ((-estimates[outline.number], outline.id, place, outline.number) for outline in kept if outline.id not in hidden)
-    ranked.sort()
-    near = sum(order <= ranked[0][0] + NEAR for order, _, _, _ in ranked)
-    return _records(index, ranked[: min(MOST, max(LEAST, near))])
+        found += (Candidate(estimates[outline.number], outline.id, place, outline.number) for outline in kept if outline.id not in hidden)
+    return sorted(found, key=_order)[:MOST]
+
+
+def batches(found: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """Candidates in portions: whoever compares may stop after each."""
+    for start, end in pairwise(PORTIONS):
+        if start < len(found):
+            yield found[start:end]
+
+
+def _order(candidate: Candidate) -> tuple[float, str]:
+    return -candidate.estimate, candidate.id
 
 
 def holders(index: Index, tokens: Iterable[str], limit: int) -> list[Record]:
-    """The entries of all layers that hold most of the tokens."""
-    wanted = dict.fromkeys(tokens, 1.0)
-    ranked: list[tuple[float, str, int, int]] = []
+    """The entries of all layers that hold most of the tokens; for a search by words."""
+    wanted = list(dict.fromkeys(tokens))
+    found: list[Candidate] = []
     for place, layer in enumerate(index.layers):
-        postings = index.postings(layer, list(wanted))
-        counts: defaultdict[int, float] = defaultdict(float)
-        for values in postings.values():
-            for value in values:
-                counts[value >> SHIFT] += 1.0
+        counts = Counter(value >> SHIFT for values in index.postings(layer, wanted).values() for value in values)
         outlines = index.outlines(layer, heapq.nlargest(limit, counts, key=lambda number: (counts[number], -number)))
         hidden = index.hidden(place, [outline.id for outline in outlines])
-        ranked += ((-counts[outline.number], outline.id, place, outline.number) for outline in outlines if outline.id not in hidden)
-    return _records(index, sorted(ranked)[:limit])
+        found += (Candidate(counts[outline.number], outline.id, place, outline.number) for outline in outlines if outline.id not in hidden)
+    return records(index, sorted(found, key=_order)[:limit])
 
 
-def _records(index: Index, ranked: Sequence[tuple[float, str, int, int]]) -> list[Record]:
-    """The entries behind a ranking of (order, id, layer, number), in its order."""
-    found: dict[tuple[int, int], Record] = {}
+def records(index: Index, found: Sequence[Candidate]) -> list[Record]:
+    """The entries themselves, in the order of `found`."""
+    read: dict[tuple[int, int], Record] = {}
     for place, layer in enumerate(index.layers):
-        numbers = [number for _, _, at, number in ranked if at == place]
-        found.update(((place, number), record) for number, record in index.records(layer, numbers).items())
-    return [found[place, number] for _, _, place, number in ranked]
+        numbers = [candidate.number for candidate in found if candidate.layer == place]
+        read.update(((place, number), record) for number, record in index.records(layer, numbers).items())
+    return [read[candidate.layer, candidate.number] for candidate in found]
 
 
 def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], limit: int) -> list[int]:
@@ -106,9 +120,9 @@ def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], 
     left = SIFTED
     for telling in sought:
         values = postings.get(telling.token, ())
+        if len(values) > left and sums:
+            continue
         left -= len(values)
-        if left < 0:
-            break
         bits = telling.weight * telling.idf
         by_parts = [bits * factor for factor in PART_FACTORS]
         for value in values:
@@ -117,7 +131,7 @@ def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], 
 
 
 def _estimates(postings: Mapping[str, array[int]], sought: Sequence[Telling], outlines: Sequence[Outline]) -> dict[int, float]:
-    """Number → estimated rating, up to a constant."""
+    """Number → estimated rating."""
     found = {outline.number: _Found() for outline in outlines}
     for telling in sought:
         for value in postings.get(telling.token, ()):
@@ -145,7 +159,8 @@ def _add(finalist: _Found, telling: Telling, parts: int) -> None:
 
 def _estimate(found: _Found, outline: Outline, primary: float) -> float:
     return (
-        EXPLAINED * found.explained / primary
+        BIAS
+        + EXPLAINED * found.explained / primary
         + INFORMATION * math.log1p(found.symptom)
         + SALIENT_INFORMATION * math.log1p(found.salient)
         + CONTEXT_INFORMATION * math.log1p(found.prose)
