@@ -66,8 +66,8 @@ def places(query: Query, item: Wording, weights: Mapping[str, float]) -> list[Pl
     """For every line of a wording but its frames, where in the input most of it stands together."""
     found = []
     for line in item.lines:
-        mass = sum(weights[token] for token in line.tokens)
-        if line.frame or not mass:
+        mass = 0.0 if line.frame else sum([weights[token] for token in line.tokens])
+        if not mass:
             continue
         place = _best_place(query, line, weights, mass)
         if place is not None:
@@ -77,9 +77,12 @@ def places(query: Query, item: Wording, weights: Mapping[str, float]) -> list[Pl
 
 def _best_place(query: Query, line: WordingLine, weights: Mapping[str, float], mass: float) -> Place | None:
     sums: dict[int, float] = {}
+    holders = query.holders
     for token in line.tokens:
-        for position in query.holders.get(token, ()):
-            sums[position] = sums.get(position, 0.0) + weights[token]
+        if token in holders:
+            weight = weights[token]
+            for position in holders[token]:
+                sums[position] = sums.get(position, 0.0) + weight
     if not sums:
         return None
     best, most = -1, -1.0
@@ -96,8 +99,8 @@ def _added(query: Query, line: WordingLine, weights: Mapping[str, float], positi
     below = _below(query, position)
     if below is None:
         return 0.0
-    here = query.lines[position].tokens
-    return sum(weights[token] for token in line.tokens if token in below.tokens and token not in here)
+    here, there = query.lines[position].held, below.held
+    return sum([weights[token] for token in line.tokens if token in there and token not in here])
 
 
 def _below(query: Query, position: int) -> InputLine | None:
@@ -124,7 +127,7 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     if key is None:
         return ABSENT
     place, below = query.lines[key.position], _below(query, key.position)
-    near = {*place.tokens, *below.tokens} if below else set(place.tokens)
+    near = place.held | below.held if below else place.held
     there, missing = (tuple(token for token in key.line.tokens if (token in near) is held) for held in (True, False))
     fixed = fixed_tokens(query.report.lines[place.at].text)
     given = [token for token in place.tokens if CODE not in token and (token in fixed or token in weights)]
@@ -147,12 +150,12 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
 
 def _in_order(query: Query, key: Place, weights: Mapping[str, float]) -> tuple[float, float]:
     """Shares by weight of the line's words that the input has in the same order, and at all."""
-    total = sum(weights.get(word, 0.0) for word in key.line.words)
+    total = sum([weights.get(word, 0.0) for word in key.line.words])
     if not total:
         return 1.0, 1.0
     place, below = query.lines[key.position], _below(query, key.position)
     given = (place.words + below.words if below else place.words)[:WORDS_CAP]
     equal = (block for block in LCSseq.opcodes(key.line.words, given) if block.tag == "equal")
-    kept = sum(weights.get(word, 0.0) for block in equal for word in key.line.words[block.src_start : block.src_end])
+    kept = sum([weights.get(word, 0.0) for block in equal for word in key.line.words[block.src_start : block.src_end]])
     held = frozenset(given)
-    return kept / total, sum(weights.get(word, 0.0) for word in key.line.words if word in held) / total
+    return kept / total, sum([weights.get(word, 0.0) for word in key.line.words if word in held]) / total

@@ -26,6 +26,8 @@ class InputLine(NamedTuple):
     weight: float
     tokens: tuple[str, ...]
     words: tuple[str, ...]
+    held: frozenset[str]
+    """The tokens, to look one up."""
 
 
 class Query(NamedTuple):
@@ -83,7 +85,7 @@ def _input_line(index: int, line: ReportLine) -> InputLine:
     held, phrase = cut(line_text(line))
     if line.mended:
         held += tokens(line.mended)
-    return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(phrase))
+    return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(phrase), frozenset(held))
 
 
 def _holders(lines: Iterable[InputLine]) -> dict[str, tuple[int, ...]]:

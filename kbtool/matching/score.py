@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kbtool.matching.alignment import Base, Place, key_features, places
-from kbtool.matching.profile import Profile, Wording
+from kbtool.matching.profile import Profile, Wording, symptom_tokens
 from kbtool.matching.query import Query
 from kbtool.matching.tokens import CODE, CODE_WORDS
 from kbtool.matching.vocabulary import PHASE_WORDS
@@ -137,7 +137,8 @@ def _coverage(query: Query, weights: Mapping[str, float]) -> float:
 def _missing(query: Query, weights: Mapping[str, float]) -> float:
     """Share by weight of the tokens that the input does not have, or only in fallout and the like; 1 where there are none."""
     total = sum(weights.values())
-    return sum(weight for token, weight in weights.items() if query.bag.get(token, 0.0) < FAINT) / total if total else 1.0
+    bag = query.bag
+    return sum([weight for token, weight in weights.items() if bag.get(token, 0.0) < FAINT]) / total if total else 1.0
 
 
 def _information(query: Query, tokens: Mapping[str, float], base: Base) -> float:
@@ -160,22 +161,26 @@ def _explained(query: Query, weights: Mapping[str, float], profile: Profile, bas
 def _phrase(query: Query, item: Wording, base: Base) -> float:
     """Share by weight of the symptom's pairs of words that follow each other in the input too."""
     got = total = 0.0
+    pairs = query.pairs
     for line in item.lines:
         if line.frame:
             continue
-        for pair in pairwise(line.words):
-            weight = line.weight * (base.idf(pair[0]) + base.idf(pair[1]))
+        bits = [base.idf(word) for word in line.words]
+        for pair, two in zip(pairwise(line.words), pairwise(bits), strict=True):
+            weight = line.weight * (two[0] + two[1])
             total += weight
-            got += weight * query.pairs.get(pair, 0.0)
+            if pair in pairs:
+                got += weight * pairs[pair]
     return got / total if total else 0.0
 
 
 def _shared_features(query: Query, profile: Profile, base: Base) -> dict[str, float]:
     """What follows from title, cause and fix: bits found beyond the symptom's words, the title's share, and whether the phase fits."""
-    symptom = {token for item in profile.wordings for line in item.lines for token in line.tokens}
-    beyond = sum(base.idf(token) * query.bag[token] for token in profile.context if token in query.bag and token not in symptom)
-    title = sum(base.idf(token) for token in profile.title)
-    told = sum(base.idf(token) * query.bag.get(token, 0.0) for token in profile.title)
+    bag, idf = query.bag, base.idf
+    symptom = symptom_tokens(profile)
+    beyond = sum([idf(token) * bag[token] for token in profile.context if token in bag and token not in symptom])
+    title = sum(map(idf, profile.title))
+    told = sum([idf(token) * bag[token] for token in profile.title if token in bag])
     phase = PHASE_WORDS.get(query.report.failure.phase if query.report.failure else Phase.UNKNOWN, frozenset())
     return {"context_information": math.log1p(beyond), "title": told / title if title else 0.0, "phase": float(bool(phase & profile.context))}
 
@@ -187,11 +192,11 @@ def _lookalike(likeness: float, coverage: float) -> float:
 
 def _code_other(query: Query, item: Wording, profile: Profile) -> float:
     """1 where a code of the symptom (a signal, an errno) stands against another number in the input."""
-    for line in item.lines:
-        for token in line.tokens:
-            word, mark, _ = token.partition(CODE)
-            if mark and (word in CODE_WORDS or token in profile.context) and token not in query.bag and word in query.codes:
-                return 1.0
+    coded = (token for line in item.lines for token in line.tokens if CODE in token and token not in query.bag) if query.codes else ()
+    for token in coded:
+        word = token.partition(CODE)[0]
+        if word in query.codes and (word in CODE_WORDS or token in profile.context):
+            return 1.0
     return 0.0
 
 
@@ -207,6 +212,6 @@ def _found_tokens(query: Query, found: list[Place]) -> dict[int, tuple[str, ...]
     tokens: dict[int, tuple[str, ...]] = {}
     for place in found:
         there = query.lines[place.position]
-        hit = tuple(token for token in place.line.tokens if token in there.tokens)
+        hit = tuple([token for token in place.line.tokens if token in there.held])
         tokens[there.at] = tuple(dict.fromkeys(tokens.get(there.at, ()) + hit))
     return tokens
