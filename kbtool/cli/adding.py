@@ -322,7 +322,7 @@ def write_in_editor(desk: Desk, parts: Parts, draft_file: str | None, matched: i
     from kbtool.cli.editor import edit, editor_command, keep_draft
     from kbtool.review.template import read_template, template
 
-    editor_command()
+    editor_command(", or give the parts as flags: `kb add --help`")
     if draft_file:
         path = Path(draft_file)
     else:

@@ -149,14 +149,19 @@ def _field(name: str, text: str, *, wrap: bool = True) -> None:
 
 def _print_next(matches: Sequence[Match]) -> None:
     first = matches[0]
-    if first.confirms in EXPRESSION_RESULTS:
-        print("next: kb run --post-mortem -- python …   (the check needs the failed program's values, and is evaluated where it failed)")
-        return
-    rivals = f"  (`kb verify --all-matched` lets all {len(matches)} checks decide)" if len(matches) > 1 else ""
-    if first.verify:
-        print(f"next: kb verify {safe_line(first.id)}{rivals}")
-    else:
+    if not first.verify:
         print(f"next: kb show {safe_line(first.id)}")
+        return
+    asks_all = len(matches) > 1 and first.confirms not in EXPRESSION_RESULTS
+    rivals = f"  (`kb verify --all-matched` lets all {len(matches)} checks decide)" if asks_all else ""
+    print(f"next: {next_check(first.id, first.confirms)}{rivals}")
+
+
+def next_check(entry_id: str, confirms: str | None) -> str:
+    """The command that runs an entry's check; an expression needs the values of the program that failed."""
+    if confirms in EXPRESSION_RESULTS:
+        return "kb run --post-mortem -- python …   (the check needs the failed program's values, and is evaluated where it failed)"
+    return f"kb verify {safe_line(entry_id)}"
 
 
 def _print_unknown(answer: Answer) -> None:

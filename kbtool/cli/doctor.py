@@ -61,7 +61,7 @@ WHY = {
     "chosen": "named by --entries or $KB_ENTRIES, so it is the only one",
     "project": "the nearest `entries` folder upward that holds a domain page",
     "user": "your own base",
-    "shipped": "came with kb; read-only, copied to a base above when an outcome is recorded",
+    "shipped": "came with kb; an entry is copied to your own base when an outcome of its check is recorded",
 }
 
 

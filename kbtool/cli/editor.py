@@ -15,15 +15,15 @@ from kbtool.errors import KbError
 DRAFTS_KEPT = 30
 
 
-def editor_command() -> list[str]:
-    """The editor that `$VISUAL` or `$EDITOR` names. Raises KbError when neither does."""
+def editor_command(otherwise: str = "") -> list[str]:
+    """The editor that `$VISUAL` or `$EDITOR` names. Raises KbError when neither does; `otherwise` is the way without one."""
     chosen = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     try:
         command = shlex.split(chosen)
     except ValueError:
         command = [chosen]
     if not command:
-        raise KbError("no editor is set", hint="`export EDITOR=nano` (or another one), or give the parts as flags: `kb add --help`")
+        raise KbError("no editor is set", hint="`export EDITOR=nano` (or another one)" + otherwise)
     return command
 
 

@@ -49,6 +49,8 @@ def match(
     bases = find_layers()
     paths = _paths(files or [])
     logs = [(str(path or "-"), reading, make_report(reading)) for path, reading in ((path, _read(path, tee)) for path in paths)]
+    if not any(reading.size for _, reading, _ in logs):
+        tell("kb: the input is empty")
     index = open_index(bases, progress=_building())
     for problem in index.problems:
         tell(str(problem))

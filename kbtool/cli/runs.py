@@ -42,7 +42,7 @@ def runs(
 
 def _chosen(kept: Sequence[RunRecord], number: int) -> RunRecord:
     if not 1 <= number <= len(kept):
-        raise KbError(f"there is no run {number}; {len(kept)} are kept", hint="`kb runs` lists them", status=ExitStatus.NEGATIVE)
+        raise KbError(f"there is no run {number}; {len(kept)} {'is' if len(kept) == 1 else 'are'} kept", hint="`kb runs` lists them", status=ExitStatus.NEGATIVE)
     return kept[number - 1]
 
 
@@ -81,13 +81,15 @@ def _list(kept: Sequence[RunRecord]) -> None:
         tell("no runs are kept yet", hint="kb run -- python train.py")
     for place, run in enumerate(kept, 1):
         stalls = f" · stalled: {', '.join(run.stalls)}" if run.stalls else ""
-        print(f"{place:3}  {run.started}  {_end(run):12}  {safe_line(shown(run.command))[:80]}{styled(stalls, 'yellow')}")
+        print(f"{place:3}  {run.started}  {_end(run):22}  {safe_line(shown(run.command))[:80]}{styled(stalls, 'yellow')}")
 
 
 def _end(run: RunRecord) -> str:
+    from kbtool.quantities import duration
+
     if run.seconds is None:
         return "no end seen"
-    return f"{run.signal or f'exit {run.exit_code}'} {run.seconds:.0f}s"
+    return f"{run.signal or f'exit {run.exit_code}'} after {duration(run.seconds)}"
 
 
 def _show(run: RunRecord) -> None:

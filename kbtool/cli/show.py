@@ -61,6 +61,7 @@ def _as_json(entry: Entry, layer: str) -> dict[str, Any]:
 
 
 def _print(entry: Entry, layer: str) -> None:
+    from kbtool.cli.answers import next_check
     from kbtool.cli.render import safe, safe_line, styled
 
     state = "" if entry.status.value == "active" else f" · {entry.status.value}"
@@ -76,7 +77,7 @@ def _print(entry: Entry, layer: str) -> None:
         _section("Fix", safe(entry.fix))
     _print_history(entry)
     if entry.check:
-        typer.echo(f"\nnext: kb verify {entry.id}")
+        typer.echo(f"\nnext: {next_check(entry.id, entry.check.confirms)}")
 
 
 def _section(name: str, text: str) -> None:

@@ -185,14 +185,19 @@ def broken_files(problems: Iterable[Problem]) -> list[Finding]:
 
 
 def near_duplicates(standings: Sequence[Standing]) -> list[Finding]:
-    """Pairs of entries whose symptoms share most of their words. Only pairs with a rare hash in common are looked at."""
-    cards = [standing.card for standing in standings if standing.card.status != Status.RETIRED.value and len(standing.card.sketch) >= SKETCH // 4]
+    """Pairs of entries whose symptoms share most of their words. Only pairs with a rare hash in common are looked at.
+
+    Two entries that ship with kb are no pair: nobody can merge them here.
+    """
+    looked_at = [standing for standing in standings if standing.card.status != Status.RETIRED.value and len(standing.card.sketch) >= SKETCH // 4]
+    cards = [standing.card for standing in looked_at]
     holders: dict[int, list[int]] = {}
     for at, card in enumerate(cards):
         for value in card.sketch:
             holders.setdefault(value, []).append(at)
     pairs = {(one, other) for group in holders.values() if 1 < len(group) <= MOST_HOLDERS for k, one in enumerate(group) for other in group[k + 1 :]}
-    rated = sorted(((likeness(cards[one].sketch, cards[other].sketch), one, other) for one, other in pairs), reverse=True)
+    own = [pair for pair in pairs if any(looked_at[at].base.kind != "shipped" for at in pair)]
+    rated = sorted(((likeness(cards[one].sketch, cards[other].sketch), one, other) for one, other in own), reverse=True)
     return [_pair(cards[one], cards[other], like) for like, one, other in rated if like >= ALIKE]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from kbtool.errors import KbError
 
@@ -47,9 +49,15 @@ def with_post_mortem(command: Sequence[str]) -> list[str]:
     if not _finds_kb(options):
         raise KbError(
             f"{command[0]}: this Python does not find kb, which has to be inside of it for --post-mortem",
-            hint=f"`{command[0]} -m pip install kbtool`",
+            hint=f"`{command[0]} -m pip install {_source()}` puts it there",
         )
     return [*options, "-m", "kbtool.postmortem", *command[at:]]
+
+
+def _source() -> str:
+    """What pip can install this kb from: its checkout, or the name of the package."""
+    checkout = Path(__file__).resolve().parents[2]
+    return shlex.quote(str(checkout)) if (checkout / "pyproject.toml").exists() else "kbtool"
 
 
 def _finds_kb(interpreter: Sequence[str]) -> bool:

@@ -147,8 +147,8 @@ def evaluate_check(entry_id: str, check: Check, values: Mapping[str, Any] | None
 def _how_to_give(entry_id: str, names: list[str]) -> str:
     given = ", ".join(f"{name}=…" for name in names)
     return (
-        f"values not at hand: {', '.join(names)}; give them with `kbtool.check({entry_id!r}, {given})` in the program,"
-        " or run it as `python -m kbtool.postmortem train.py`"
+        f"values not at hand: {', '.join(names)}; `kb run --post-mortem -- python …` evaluates the check where the program fails,"
+        f" `kbtool.check({entry_id!r}, {given})` inside of it"
     )
 
 

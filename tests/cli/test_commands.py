@@ -190,3 +190,29 @@ def test_json_is_one_document(command: list[str], kb: Kb, base: Path) -> None:
 
     json.loads(done.stdout)
     assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments", "said"),
+    [
+        ("", ["match"], "kb: the input is empty"),
+        ("a healthy line\n", ["show", "2"], "the last match found nothing, and so there is no number 2"),
+        ("a healthy line\n", ["verify"], "the last match found nothing, so there is nothing to verify"),
+        ("", ["edit", "disk-full"], "hint: `export EDITOR=nano` (or another one)\n"),
+    ],
+)
+def test_what_is_missing_is_said(before: str, arguments: list[str], said: str, kb: Kb, base: Path) -> None:
+    """Without a match, an input or an editor the message says just that, and what helps for this command."""
+    if before:
+        kb("match", input=before, entries=base)
+
+    done = kb(*arguments, entries=base, env={"EDITOR": "", "VISUAL": ""})
+
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+
+
+def test_show_says_how_an_expression_is_evaluated(kb: Kb) -> None:
+    """The next step of an entry whose check needs the failed program's values is the run that has them."""
+    assert "next: kb run --post-mortem -- python" in kb("show", "label-out-of-range").stdout
+    assert "next: kb verify rendezvous-variables-missing" in kb("show", "rendezvous-variables-missing").stdout

@@ -12,6 +12,7 @@ import pytest
 
 from kbtool.journal.history import Month
 from kbtool.knowledge.card import Card, from_json, likeness, sketch, to_json
+from kbtool.knowledge.layers import Base
 from kbtool.review.findings import Finding, Today, entry_findings, in_order, near_duplicates
 from kbtool.review.survey import Standing
 from kbtool.review.versions import outside
@@ -107,6 +108,10 @@ def test_near_duplicates_are_proposed_into_the_better_proven_one() -> None:
     (finding,) = near_duplicates([one, two, far])
 
     assert (finding.id, finding.other) == ("two-faults", "one-fault")
+
+    shipped = [replace(each, base=Base(Path("/shipped"), "shipped", False)) for each in (one, two)]
+    assert near_duplicates(shipped) == [], "nobody can merge what ships"
+    assert len(near_duplicates([one, shipped[1]])) == 1
 
 
 def test_likeness_is_a_share() -> None:

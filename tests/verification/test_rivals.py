@@ -100,7 +100,7 @@ def test_verify_names_what_it_takes_from_the_last_match(kb: Kb, rivals: Path) ->
 
     assert f"checking `{first}` of the last match" in kb("verify", entries=rivals).stderr
     assert kb("verify", "2", entries=rivals).stdout.startswith(second)
-    assert "none is number 4" in kb("verify", "4", entries=rivals).stderr
+    assert "so there is no number 4" in kb("verify", "4", entries=rivals).stderr
     everything = kb("verify", "--all-matched", "--json", entries=rivals)
     assert [item["id"] for item in json.loads(everything.stdout)] == [first, second, third]
     assert everything.returncode == 0, "one confirmed"
