@@ -20,7 +20,7 @@ from kbtool.supervision.sockets import tcp_sockets
 from kbtool.supervision.stacks import Capture, StackGroup, capture, group, telling_frame
 from kbtool.supervision.startup_record import Failure, Importing, ProcessRecord, StartupRecords
 from kbtool.supervision.verdict import StallClass
-from kbtool.supervision.waits import Wait, wait_of
+from kbtool.supervision.waits import Wait, wait_of, wait_when_still
 
 SUSPECTS = 5
 _SERVING = ("events", "requests")
@@ -53,7 +53,7 @@ def investigate(scene: Scene, seconds: float, kind: StallClass | None) -> Stall 
     `kind` is given where the watch has decided it already (spinning); otherwise stacks and waits say it.
     """
     pids = scene.family.members()[:PROCESSES_LOOKED_AT]
-    waits = {pid: wait_of(pid) for pid in pids}
+    waits = {pid: wait_of(pid) if kind else wait_when_still(pid) for pid in pids}
     if kind is None and scene.reads_terminal and any(_waits_for_person(wait) for wait in waits.values()):
         return None
     seen = capture(pids, scene.by_pid, scene.family)

@@ -29,7 +29,7 @@ from kbtool.supervision.signs import BUSY_CPU, Look, Rates, Signs
 from kbtool.supervision.stacks import capture
 from kbtool.supervision.startup_record import RANK_VARIABLES, ProcessRecord, StartupRecords
 from kbtool.supervision.verdict import StallClass
-from kbtool.supervision.waits import Wait, wait_of
+from kbtool.supervision.waits import Wait, wait_of, wait_when_still
 
 WINDOW = 1.5
 """Seconds in which a job that moves shows it."""
@@ -203,7 +203,7 @@ def _signs(rates: Rates, window: float) -> str:
 def _standings(watched: _Observation, rates: Rates) -> tuple[Standing, ...]:
     found = []
     for pid, seen in list(sample(watched.family.members()).items())[:PROCESSES_LOOKED_AT]:
-        wait = wait_of(pid)
+        wait = wait_when_still(pid) if rates.flat else wait_of(pid)
         before = watched.before.get(pid)
         cores = max(seen.cpu - before.cpu, 0.0) / max(time.monotonic() - watched.signs.started, 1e-3) if before else 0.0
         found.append(Standing(seen, " ".join(command_line(pid)) or f"[{seen.name}]", cores, wait, partner_of(pid, wait), _other_threads(pid)))

@@ -7,6 +7,7 @@ import errno
 import os
 import platform
 import struct
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,10 @@ _WORDS = {
 }
 
 
+_INSTANT = 1.0
+"""Seconds within which a process that only polls is seen waiting, also where it has to queue for a core to look."""
+
+
 @dataclass(frozen=True)
 class Wait:
     """What one thread waits for."""
@@ -80,6 +85,14 @@ def wait_of(pid: int, thread: int | None = None) -> Wait:
         return Wait("running", "running")
     name = SYSTEM_CALLS.get(platform.machine(), {}).get(int(words[0]))
     return _explain(pid, name, [int(word, 16) for word in words[1:7]])
+
+
+def wait_when_still(pid: int) -> Wait:
+    """What the main thread of a process waits for that computes nothing: one that polls runs for an instant now and then, so look again."""
+    deadline = time.monotonic() + _INSTANT
+    while (wait := wait_of(pid)).words == "running" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return wait
 
 
 def _explain(pid: int, name: str | None, arguments: list[int]) -> Wait:

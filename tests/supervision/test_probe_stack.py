@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from kbtool.errors import KbError
-from kbtool.supervision import sampling, stacks
+from kbtool.supervision import sampling, stacks, waits
 from kbtool.supervision.flame import flame_svg, shares, text_tree, tree_of
 from kbtool.supervision.sampling import Stack, parse_stacks, sample_profile
 from kbtool.supervision.signs import BUSY_CPU
@@ -314,6 +314,14 @@ def test_a_job_of_kb_run_tells_its_import(kb: Kb, tmp_path: Path) -> None:
 
     assert told["importing"]["module"] == "hanging_module"
     assert told["stacks"]
+
+
+def test_a_poller_that_runs_for_an_instant_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a process that computes nothing the wait is told, even when it is just awake for its next look."""
+    seen = iter([waits.Wait("running", "running")] * 3 + [waits.Wait("sleep", "its own timer (sleep)")])
+    monkeypatch.setattr(waits, "wait_of", lambda pid: next(seen))
+
+    assert waits.wait_when_still(1).kind == "sleep"
 
 
 def test_what_is_no_python_has_no_stack(kb: Kb) -> None:
