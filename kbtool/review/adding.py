@@ -22,13 +22,15 @@ from kbtool.matching.answer import answer_text
 from kbtool.matching.index import Index
 from kbtool.matching.report import report_text
 from kbtool.matching.tokens import tokens
-from kbtool.model import DEFAULT_TIMEOUT, Confidence, Domain, Entry, Status
+from kbtool.model import DEFAULT_TIMEOUT, Confidence, Domain, Entry, Status, first_sentence
 
 PASTE_HERE = "paste what the program printed here"
 """The symptom of an untouched template."""
 
 TITLE_LENGTH = 90
 NEAR = 3
+LIKELY = 0.1
+"""Estimated probability of being the same fault from which on a second or third entry is shown."""
 TAIL_LINES = 12
 """Lines taken from a text in which no failure was recognised."""
 
@@ -141,11 +143,11 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 def near_entries(symptom: str, index: Index) -> list[Near]:
-    """The entries that match a symptom best, retired ones too."""
+    """The entries that match a symptom best, retired ones too: the first, and others that are likely at all."""
     if not symptom.strip():
         return []
-    matches = answer_text(symptom, index, all=True).matches[:NEAR]
-    return [Near(match.id, match.title, match.score, match.confidence is Confidence.STRONG, match.root_cause) for match in matches]
+    matches = [match for place, match in enumerate(answer_text(symptom, index, all=True).matches[:NEAR]) if place == 0 or match.score >= LIKELY]
+    return [Near(match.id, match.title, match.score, match.confidence is Confidence.STRONG, first_sentence(match.root_cause)) for match in matches]
 
 
 def same_fault(parts: Parts, entries: Iterable[Entry]) -> Refusal | None:
@@ -272,7 +274,7 @@ def _refuse_domain(parts: Parts, domains: Sequence[str]) -> list[Refusal]:
     if not parts.domain:
         return [Refusal("domain", f"is not clear from the symptom: name one of {known}")]
     if not ID.fullmatch(parts.domain):
-        return [Refusal("domain", f"`{parts.domain[:80]}` can not be a folder's name: lower-case letters, digits and hyphens; there are {known}")]
+        return [Refusal("domain", f"`{parts.domain[:80]}` is no domain's name: lower-case letters, digits and hyphens")]
     meant = nearest_domain(parts.domain, domains)
     if meant and not parts.new_domain:
         return [Refusal("domain", f"there is no `{parts.domain}`; did you mean `{meant}`? `--new-domain` makes a new one")]

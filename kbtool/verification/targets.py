@@ -59,7 +59,7 @@ def _target(entry_id: str, bases: Sequence[Base], match_id: int | None) -> Targe
 
 def _matched_ids(matched: LastMatch | None, all_matched: bool) -> list[str]:
     if matched is None:
-        raise KbError("nothing was matched here yet, so there is nothing to verify", hint="`kb match LOG` first, or `kb verify ID`")
+        raise KbError("nothing was matched in this terminal yet, so there is nothing to verify", hint="`kb match LOG` first, or `kb verify ID`")
     if not matched.entries:
         raise KbError("the last match found nothing, so there is nothing to verify", hint="name an entry by its id; `kb list` shows them")
     return list(matched.entries if all_matched else matched.entries[:1])
@@ -71,7 +71,7 @@ def _one(word: str, matched: LastMatch | None, bases: Sequence[Base]) -> str:
             raise unknown_id(word, list(all_entry_files(list(bases))))
         return word
     if matched is None:
-        raise KbError(f"nothing was matched here yet, so there is no candidate {word}", hint="`kb match LOG` first, or name an id")
+        raise KbError(f"nothing was matched in this terminal yet, so there is no candidate {word}", hint="`kb match LOG` first, or name an id")
     if not 1 <= int(word) <= len(matched.entries):
         had = f"has {plural(len(matched.entries), 'candidate')}" if matched.entries else "found nothing"
         raise KbError(f"the last match {had}, and so there is no number {word}", hint="name an entry by its id; `kb list` shows them")

@@ -423,3 +423,12 @@ def test_secrets_of_a_crash_reach_no_file_and_no_output(kb: Kb, base: Path, own_
     for private in (TOKEN.encode(), b"carol"):
         assert not [path for path in files if private in path.read_bytes()]
         assert not [done.args for done in said if private in (done.stdout + done.stderr).encode()]
+
+
+def test_near_entries_are_short_and_likely(kb: Kb, base: Path) -> None:
+    """What may be the same fault is shown with the first sentence of its cause; an unlikely second one is not shown."""
+    given = {"symptom": "OSError: [Errno 28] No space left on device: '/scratch/run'", "root_cause": "Yesterday's checkpoints fill the scratch disk.", "verify": "test -e /nowhere", "domain": "data", "id": "scratch-full"}
+
+    near = json.loads(kb("add", "--json", input=json.dumps(given), entries=base).stdout)["near"]
+
+    assert [(each["id"], each["root_cause"]) for each in near] == [("disk-full", "The cache folder lies on a small disk.")]

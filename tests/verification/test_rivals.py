@@ -94,7 +94,7 @@ def test_without_permission_nothing_runs_and_match_answers(kb: Kb, rivals: Path,
 
 def test_verify_names_what_it_takes_from_the_last_match(kb: Kb, rivals: Path) -> None:
     """Without arguments the best of the last match is named and run; a number takes another; `--all-matched` all of them."""
-    assert "nothing was matched here yet" in kb("verify", entries=rivals).stderr
+    assert "nothing was matched in this terminal yet" in kb("verify", entries=rivals).stderr
     kb("allow", "disk-full", "inodes-full", "quota-reached", entries=rivals)
     first, second, third = (item["id"] for item in json.loads(kb("match", "--json", input=LOG, entries=rivals).stdout)["matches"])
 
