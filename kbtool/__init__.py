@@ -5,7 +5,6 @@ Layers, top to bottom; a package imports from those below it only (held by `test
     cli            one file per command; the only place that prints, prompts or exits
     supervision    kb run, kb probe: child, watch, stall verdict, stacks, startup record
     review         monthly review, fault tree, triage
-    guards         guards from entries: rules, hook, pytest plugin
     verification   consent, process, environment, verdict
     matching       stream, report, tokens, candidates, score, confidence
     journal        what happened: matches, misses, verdicts, runs

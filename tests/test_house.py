@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "kbtool"
 
-LAYERS = ("cli", "supervision", "review", "guards", "verification", "matching", "journal", "knowledge")
+LAYERS = ("cli", "supervision", "review", "verification", "matching", "journal", "knowledge")
 """Top to bottom; the modules below them all are the foundation."""
 
 FOUNDATION = ("model", "errors", "durable", "settings", "patterns", "quantities")

@@ -23,7 +23,7 @@ MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z"), "2026-11-30 16:20Z"),
     (re.compile(r"(?<!timeout: )\b\d+(\.\d+)? (ms|s)\b"), "12 ms"),
     (re.compile(r"linux · py3\.\d+ · [^|\n]*?( \||$)", re.MULTILINE), r"linux · py3.11 · torch 2.13.0+cpu · no GPU\1"),
-    (re.compile(r"\b(strong|possible) \d+%"), r"\1 99%"),
+    (re.compile(r"\b(strong|possible) \d+%"), r"\1 95%"),
     (re.compile(r"/[^\s|]*/consent/allow/[0-9a-f]+\.json"), "~/.local/state/kb/consent/allow/….json"),
 )
 """What may differ: moments, durations, the environment, the probability (its label may not), where consent lies."""

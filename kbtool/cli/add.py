@@ -74,7 +74,7 @@ def add(
     elif complete or as_json or not _person_is_there():
         _save_as_given(desk, parts, objections, matched)
     else:
-        from kbtool.cli.adding import ask_for_parts
+        from kbtool.cli.interview import ask_for_parts
 
         ask_for_parts(desk, parts, matched)
 

@@ -1,1 +1,1 @@
-"""Looking at the base as a whole: the monthly review, the fault tree, triage. May import guards and everything below."""
+"""Looking at the base as a whole: the monthly review, the fault tree, triage. May import verification and everything below."""

@@ -149,8 +149,3 @@ def all_runs() -> Sequence[RunRecord]:
             with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
                 found.append(read(folder))
     return found
-
-
-def last_run() -> RunRecord | None:
-    """The newest run, or None."""
-    return next(iter(all_runs()), None)

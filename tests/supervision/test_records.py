@@ -20,14 +20,14 @@ def kept(name: str, **more: object) -> RunRecord:
     return run
 
 
-def test_last_run_is_the_newest_readable() -> None:
-    """`last_run` gives back what was saved, and a broken summary hides no other run."""
+def test_a_run_is_read_as_it_was_saved() -> None:
+    """A run is given back as it was saved, and a broken summary hides no other run."""
     run = kept(
         "20261130T162005-7", seconds=1.5, exit_code=1, interpreter="/usr/bin/python3", variables={"RANK": "0"}, matches=("disk-full",)
     )
     (records.runs_folder() / "20261130T170000-8").mkdir()
     (records.runs_folder() / "20261130T170000-8" / records.SUMMARY).write_text("{")
-    assert records.last_run() == run
+    assert records.all_runs() == [run]
     assert run.output_path.parent == run.folder
 
 
