@@ -97,6 +97,13 @@ def _compared(query: Query, index: Index, found: Sequence[Candidate]) -> list[tu
     return rated
 
 
+def gathered(report: Report, index: Index, *, all: bool = False) -> tuple[Query, list[Record], Base]:
+    """What a full comparison needs: the report made ready, the entries that may explain it, and what their words tell in this base."""
+    query = make_query(report)
+    opened = records(index, candidates(index, _sought(query, index), retired=all))
+    return query, opened, Base(index.size, index.frequencies(_wanted(opened)))
+
+
 def ranked(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
     """All candidates with their outcomes taken into account, best first, and no probability above that of the one before.
 
