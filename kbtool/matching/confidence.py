@@ -61,10 +61,10 @@ PROBABILITY: Mapping[str, float] = {
 class Calibration(NamedTuple):
     """Coefficients of the logistic model of being right; `floor` and `strong` are probabilities."""
 
-    bias: float = -1.0
+    bias: float = -0.9
     weights: Mapping[str, float] = PROBABILITY
     floor: float = 0.02
-    strong: float = 0.885
+    strong: float = 0.895
 
     def probability(self, features: Mapping[str, float], rating: float, lead: float) -> float:
         """The probability of being right; `lead` is the rating minus that of the best other candidate."""
