@@ -20,7 +20,7 @@ EXPRESSION_RESULTS = ("true", "false")
 UNLIKELY = 0.3
 """Chance below which even the best answer is only the nearest one, and the domain's first action is shown too."""
 
-WORTH_SHOWING = 0.08
+WORTH_SHOWING = 0.1
 """Chance from which on a person is shown a rival; JSON has them all."""
 
 

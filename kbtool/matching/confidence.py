@@ -52,7 +52,7 @@ PROBABILITY: Mapping[str, float] = {
     "elsewhere_unexplained": -0.9,
     "frames_elsewhere": -1.11,
     "alternatives": -0.5,
-    "key_everyday": -3.0,
+    "key_everyday": -3.3,
     "lookalike": -4.0,
 }
 """Weight of each feature in the probability of being right. The last two were set by hand: the labelled cases hold nothing about them."""
