@@ -12,6 +12,7 @@ from kbtool.matching import confidence
 from kbtool.matching.answer import answer_text, scored
 from kbtool.matching.index import Index, open_index
 from kbtool.matching.report import report_text
+from kbtool.matching.score import FEATURES
 from kbtool.model import Confidence
 from kbtool.settings import shipped_entries
 from tests.conftest import build_base
@@ -218,3 +219,23 @@ def test_a_calibration_of_ones_own_is_used_and_a_broken_one_is_not(library: Inde
 
     path.write_text("{")
     assert confidence.load_calibration(library.roots) == confidence.SHIPPED
+
+
+FIRM = {**dict.fromkeys(FEATURES, 0.0), "explained": 1.0, "phrase": 1.0, "key_information": 3.0, "coverage": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "troubled", "at_home", "answered"),
+    [
+        ({}, True, True, True),
+        ({}, False, False, True),
+        ({"key_missing": 0.6}, True, True, True),
+        ({"key_missing": 0.6}, False, True, False),
+        ({"key_information": 2.0, "coverage": 0.3}, True, True, True),
+        ({"key_information": 2.0, "coverage": 0.3}, True, False, False),
+        ({"explained": 0.0, "phrase": 0.0, "salient_missing": 1.0}, True, True, False),
+    ],
+)
+def test_what_may_be_answered_at_all(changed: dict[str, float], troubled: bool, at_home: bool, answered: bool) -> None:
+    """A healthy text needs half of the decisive line, another trade's needs more of it, and what is missing may not outweigh what was found."""
+    assert confidence.plausible({**FIRM, **changed}, troubled=troubled, at_home=at_home, excepted=False) is answered
