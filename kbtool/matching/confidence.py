@@ -83,7 +83,7 @@ LEAST_BITS = 2.6
 """Logarithm of the bits that the decisive line must share where the input shows no failure or does not speak of deep learning."""
 
 GRIP: Mapping[tuple[bool, bool], float] = {
-    (True, True): 0.25,
+    (True, True): 0.1,
     (True, False): 1.4,
     (False, True): 1.9,
     (False, False): 2.6,

@@ -10,7 +10,7 @@ from kbtool.matching.profile import exception_types, line_text
 from kbtool.matching.report import Report, ReportLine
 from kbtool.matching.signs import Kind
 from kbtool.matching.tokens import CODE, cut, tokens
-from kbtool.matching.vocabulary import TRADE
+from kbtool.matching.vocabulary import TRADE, TRADE_SYMBOLS
 
 TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, Kind.WRAPPER, Kind.TRACEBACK, Kind.FRAME})
 """Kinds of lines that a run without a failure doesn't print."""
@@ -77,8 +77,13 @@ def make_query(report: Report) -> Query:
         types=exception_types(report),
         codes=frozenset(token.partition(CODE)[0] for token in bag if CODE in token),
         troubled=any(line.kind in TROUBLE for line in report.lines),
-        at_home=not TRADE.isdisjoint(bag) or any(line.kind is Kind.PLACE for line in report.lines),
+        at_home=not TRADE.isdisjoint(bag) or any(_shows_trade(line) for line in report.lines),
     )
+
+
+def _shows_trade(line: ReportLine) -> bool:
+    """True for where a thread stands, and for a name of torch's C++ libraries."""
+    return line.kind is Kind.PLACE or ("_ZN" in line.text and any(symbol in line.text for symbol in TRADE_SYMBOLS))
 
 
 def _input_line(index: int, line: ReportLine) -> InputLine:

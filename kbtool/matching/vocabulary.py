@@ -16,6 +16,9 @@ TRADE: frozenset[str] = frozenset(
     " attention embedding logit".split()
 )
 
+TRADE_SYMBOLS: tuple[str, ...] = ("_ZN2at", "_ZNK2at", "_ZN3c10", "_ZNK3c10", "_ZN5torch", "_ZNK5torch")
+"""How mangled names of torch's C++ namespaces (at, c10, torch) begin: a symbol that is not found often stands alone."""
+
 EVERYDAY: frozenset[str] = frozenset(
     # exception types that Python itself raises in any program, whole and in parts
     "exception error warning assertionerror assertion attributeerror attribute eoferror filenotfounderror found importerror import indexerror index"

@@ -11,6 +11,7 @@ from kbtool.knowledge.layers import Base
 from kbtool.matching import confidence
 from kbtool.matching.answer import answer_text, scored
 from kbtool.matching.index import Index, open_index
+from kbtool.matching.query import make_query
 from kbtool.matching.report import report_text
 from kbtool.matching.score import FEATURES
 from kbtool.model import Confidence
@@ -239,3 +240,9 @@ FIRM = {**dict.fromkeys(FEATURES, 0.0), "explained": 1.0, "phrase": 1.0, "key_in
 def test_what_may_be_answered_at_all(changed: dict[str, float], troubled: bool, at_home: bool, answered: bool) -> None:
     """A healthy text needs half of the decisive line, another trade's needs more of it, and what is missing may not outweigh what was found."""
     assert confidence.plausible({**FIRM, **changed}, troubled=troubled, at_home=at_home, excepted=False) is answered
+
+
+@pytest.mark.parametrize(("symbol", "ours"), [("_ZN3c105ErrorC2ENS_14SourceLocationE", True), ("_ZN2at4_ops4view4callERKNS_6TensorE", True), ("_ZN5boost6system15system_categoryEv", False)])
+def test_a_symbol_of_torch_shows_the_trade(symbol: str, ours: bool) -> None:
+    """A line that only names a missing C++ symbol speaks of deep learning where the symbol is torch's."""
+    assert make_query(report_text(f"ext.so: undefined symbol: {symbol}")).at_home is ours
