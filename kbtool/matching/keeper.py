@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from kbtool.matching.alarms import FOLD, Sighting, Watch
 from kbtool.matching.retention import LINE_ROOM, KeptLine, Passage, Retention, Room
 from kbtool.matching.shapes import ShapeMemory, starts
-from kbtool.matching.stream import KEPT_LINE
+from kbtool.matching.stream import BLOCK, KEPT_LINE
 
-BLOCK = 1 << 20
-"""Bytes that are looked at together."""
 LINE_CAP = 64 << 10
 """Bytes without a newline from which on a line is looked at before its end has come."""
 OVERLAP = 1024

@@ -8,8 +8,10 @@ from typing import NamedTuple, Protocol
 
 from kbtool.matching.decoding import Decoder
 
-CHUNK = 1 << 20
-"""Bytes a read."""
+READ = 64 << 10
+"""Bytes a read: what a pipe holds; for more, memory would be taken and given back each time."""
+BLOCK = 1 << 20
+"""Bytes that are looked at together."""
 WHOLE = 256 << 10
 """Inputs up to this size are kept whole."""
 KEPT_LINE = 4096
@@ -57,7 +59,7 @@ def _chunks(stream: ByteStream, tee: Callable[[bytes], object] | None, progress:
     # read1 gives what a pipe holds now, so that --tee passes a slow job's lines on at once
     read = getattr(stream, "read1", stream.read)
     size = 0
-    while chunk := read(CHUNK):
+    while chunk := read(READ):
         size += len(chunk)
         if tee is not None:
             tee(chunk)
@@ -86,17 +88,17 @@ def read_chunks(chunks: Iterable[bytes]) -> Reading:
 
 
 def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Pieces of any size as pieces of about `CHUNK` bytes."""
+    """Pieces of any size as pieces of about `BLOCK` bytes."""
     waiting: list[bytes] = []
     size = 0
     for chunk in chunks:
         waiting.append(chunk)
         size += len(chunk)
-        if size < CHUNK:
+        if size < BLOCK:
             continue
         joined = b"".join(waiting) if len(waiting) > 1 else chunk
-        for start in range(0, size, CHUNK):
-            yield joined[start : start + CHUNK]
+        for start in range(0, size, BLOCK):
+            yield joined[start : start + BLOCK]
         waiting, size = [], 0
     if waiting:
         yield b"".join(waiting)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbtool.matching.keeper import BLOCK, CONTEXT, HEAD, LINE_CAP, TAIL, Keeper
+from kbtool.matching.keeper import CONTEXT, HEAD, LINE_CAP, TAIL, Keeper
 from kbtool.matching.report import MOST_LINES, report_text
-from kbtool.matching.retention import ALARM_ROOM, GRAVE_ROOM, KEPT_LINE, NOVEL_ROOM, RESERVE, pieces
+from kbtool.matching.retention import ALARM_ROOM, GRAVE_ROOM, NOVEL_ROOM, RESERVE, pieces
+from kbtool.matching.stream import BLOCK, KEPT_LINE
 
 LINES = st.sampled_from(
     [

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbtool.matching.keeper import HEAD, LINE_CAP
-from kbtool.matching.stream import CHUNK, WHOLE, read_chunks, read_stream, read_text
+from kbtool.matching.stream import BLOCK, WHOLE, read_chunks, read_stream, read_text
 
 FAILURE = b'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nValueError: the one that matters\n'
 
@@ -42,7 +42,7 @@ def test_the_failure_of_a_large_log_is_found_wherever_it_stands(place: str) -> N
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_an_endless_line_is_read_in_pieces(place: int, separator: bytes) -> None:
     """Twelve MiB without a newline: the failure is found in its first, middle and last part, all of it in line 1."""
-    filler = separator.join([b"loss 0.123 and so on"] * (6 * CHUNK // 21))
+    filler = separator.join([b"loss 0.123 and so on"] * (6 * BLOCK // 21))
     parts = [b"", filler, filler]
     parts.insert(place if place < 2 else 3, b" ValueError: Error: the one that matters ")
     reading = read_chunks(iter(parts))
@@ -76,13 +76,13 @@ def test_memory_stays_bounded_in_a_real_process() -> None:
     assert child.stdin and child.stdout
     noise = random.Random(2)
     block = b"".join(b"error %s at %d\n" % (noise.randbytes(24).hex().encode(), i) for i in range(16_000))
-    for turn in range(192 * CHUNK // len(block)):
+    for turn in range(192 * BLOCK // len(block)):
         child.stdin.write(block.replace(b"error", b"err%dor" % turn))
     child.stdin.close()
     size, peak = map(int, child.stdout.read().split())
     child.wait()
 
-    assert size > 180 * CHUNK
+    assert size > 180 * BLOCK
     assert peak < 100 * 1024
 
 
