@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -72,6 +73,31 @@ def test_tee_passes_the_input_through_and_answers_on_stderr(kb: Kb, base: Path) 
 
     assert done.stdout == TEXT
     assert "disk-full" in done.stderr
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_large_stream_is_answered_like_a_small_one(place: str, base: Path) -> None:
+    """48 MiB of lines that look like errors and are all different: the cause is named, and the program's peak stays below 100 MiB."""
+    resource = pytest.importorskip("resource")
+    assert resource
+    # a process of its own in between, since the peak of children counts what they were forked from
+    program = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run([sys.executable, '-m', 'kbtool', *sys.argv[1:]], stdin=0, stdout=1)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)\n"
+        "sys.exit(done.returncode)\n"
+    )
+    chance = random.Random(5)
+    block = b"".join(b"11:%02d ERROR [worker-%d] failed to read %s, retrying\n" % (i % 60, i % 16, chance.randbytes(12).hex().encode()) for i in range(60_000))
+    half = block * (24 * 2**20 // len(block))
+    parts = {"first": (block[:500], half, half), "middle": (half, half), "last": (half, half, block[:500])}[place]
+    at = -1 if place == "last" else 1
+    data = b"".join(parts[:at]) + b"\n" + TEXT.encode() + b"".join(parts[at:])
+    done = subprocess.run([sys.executable, "-c", program, "--entries", str(base), "match", "--json"], input=data, capture_output=True, timeout=300)
+
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["truncated"], [match["id"] for match in answer["matches"]][:1]) == (0, True, ["disk-full"])
+    assert int(done.stderr.split()[-1]) / (1024 if sys.platform == "darwin" else 1) < 100 * 1024
 
 
 def test_explain_names_tokens_and_the_runner_up(kb: Kb, tmp_path: Path, make_entry: Callable[..., str]) -> None:
