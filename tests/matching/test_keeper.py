@@ -91,6 +91,15 @@ def test_a_flood_leaves_room(words: str) -> None:
     assert any(b"here it is" in line for _, line in kept)
 
 
+def test_alarms_everywhere_leave_room_for_a_grave_word_that_comes_late() -> None:
+    """Hundreds of different alarms far apart, among lines that never repeat, use up the room; a first traceback after them is kept all the same."""
+    scattered = b"".join(name + (b"error: odd\n" if i % 150 == 0 else b" plain\n") for i, name in enumerate(names(60_000)))
+    kept = keep(scattered + b"Traceback (most recent call last):\nhere it is\n" + scattered)
+
+    assert len(kept) < MOST_LINES
+    assert any(line == b"here it is" for _, line in kept)
+
+
 def test_an_endless_line_is_looked_at_while_it_comes() -> None:
     """A line of five MiB: of three alarms in it, one on the edge of two blocks, a piece of a few KiB is kept for each."""
     words = (b"ValueError: one", b"KeyError: two", b"RuntimeError: three")
