@@ -1,16 +1,15 @@
-"""How matching scales: query time, cold start, refresh and build, against what the same machine does in the same run.
+"""How matching scales: time of a question, cold start, refresh and build, against what other ways of asking need in the same run.
 
-    python benchmarks/scale.py [--sizes 100,1000,10000] [--svg docs/matching-scale.svg]
+    python benchmarks/scale.py [--sizes 100,1000,10000,100000] [--cases DIR] [--keep DIR] [--svg docs/matching-scale.svg]
 
-Entries are made from the shipped ones by exchanging words, so that their length and their words' frequencies stay real. Prints times and
-ratios: the cold `kb match` against `python -c "import typer, sqlite3, rapidfuzz.fuzz"` in pairs, the full build against
-`sqlite-utils insert` and `enable-fts` of the same rows.
+Entries are made from the shipped ones by exchanging words, so that their length and their words' frequencies stay real. Every question is
+asked once. All times are processor time (user and system), so that other work on the machine disturbs little. Peers, over the same rows:
+plain FTS5 with bm25 and rapidfuzz over all symptoms (in process), `sqlite-utils search` and kb-manager's `kb grep` (as programs).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import re
@@ -19,17 +18,24 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import defaultdict
 from pathlib import Path
+
+import scale_peers as peers
+from scale_curve import picture
+from scale_peers import child_ms, processor_ms
 
 from kbtool.knowledge.layers import Base
 from kbtool.matching.answer import answer_text
-from kbtool.matching.index import Index, index_path, open_index
+from kbtool.matching.index import index_path, open_index
+from kbtool.matching.report import report_text
 from kbtool.settings import shipped_entries
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "import typer, sqlite3, rapidfuzz.fuzz"
 WORD = re.compile(r"[A-Za-z]{5,}")
+MOST_FOR_PEERS = 10_000
+"""Entries up to which the peers are asked too."""
 EXCHANGED = 0.35
 """Share of the longer words of an entry that are exchanged."""
 
@@ -63,128 +69,124 @@ def _varied(text: str, chance: random.Random, vocabulary: list[str]) -> str:
     return front + "\n---\n" + "".join(part if at % 2 and not part.startswith("# ") else WORD.sub(exchange, part) for at, part in enumerate(parts))
 
 
-def tracebacks() -> list[str]:
-    """The examples' outputs: real ones."""
-    return [path.read_text(encoding="utf-8", errors="replace")[:6000] for path in sorted((ROOT / "examples").glob("*.txt"))]
+def questions(cases: Path | None) -> list[str]:
+    """Real outputs: those of the labelled cases, or the examples."""
+    if cases is None:
+        return [path.read_text(encoding="utf-8", errors="replace")[:6000] for path in sorted((ROOT / "examples").glob("*.txt"))]
+    import yaml
+
+    held = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(cases.glob("*.yaml"))]
+    texts = [case["text"] for cause in held if isinstance(cause, dict) for case in cause["cases"]]
+    random.Random(1).shuffle(texts)
+    return texts[:120]
 
 
-def query_median(index: Index) -> float:
-    """Milliseconds of processor time a question takes, in process, the median over the examples."""
-    times = []
-    for _ in range(3):
-        for text in tracebacks():
-            begun = time.process_time()
-            answer_text(text, index)
-            times.append(1000 * (time.process_time() - begun))
-    return statistics.median(times)
+def message(text: str) -> str:
+    """The first line of the failure's own message: what a person would search by."""
+    failure = report_text(text).failure
+    return (failure.message.splitlines() or [""])[0][:80] if failure else text[:80]
 
 
-def paired(one: Callable[[], object], other: Callable[[], object], rounds: int = 9) -> tuple[float, float]:
-    """Medians of two things done in turns, in milliseconds."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for do, kept in zip((one, other), times, strict=True):
-            begun = time.perf_counter()
-            do()
-            kept.append(1000 * (time.perf_counter() - begun))
-    return statistics.median(times[0]), statistics.median(times[1])
+def cold_ms(base: Path, text: str) -> float:
+    """Milliseconds of processor time of a `kb match` as a program."""
+    return child_ms([sys.executable, "-m", "kbtool", "--entries", str(base), "match", "--json"], text.encode(), PYTHONPATH=str(ROOT))
 
 
-def cold(base: Path) -> tuple[float, float]:
-    """A cold `kb match` and the reference import, in turns."""
-    text = tracebacks()[0].encode()
-    command = [sys.executable, "-m", "kbtool", "--entries", str(base), "match", "--json"]
-    return paired(
-        lambda: subprocess.run(command, input=text, stdout=subprocess.DEVNULL, check=False, cwd=ROOT),
-        lambda: subprocess.run([sys.executable, "-c", REFERENCE], check=True),
-    )
-
-
-def build_ratio(base: Path, folder: Path) -> tuple[float, float]:
-    """Seconds of a full build, and of sqlite-utils for the same rows with full-text search."""
-    kb_base = Base(base, "chosen", True)
-    index_path(kb_base).unlink(missing_ok=True)
-    begun = time.perf_counter()
-    index = open_index([kb_base])
-    built = time.perf_counter() - begun
-    rows = index.layers[0].connection.execute("SELECT id, title, root_cause, fix, profile, terms FROM entry JOIN entry_fts ON entry_fts.rowid = entry.number").fetchall()
-    index.close()
-    names = ("id", "title", "root_cause", "fix", "profile", "terms")
-    (folder / "rows.json").write_text(json.dumps([dict(zip(names, row, strict=True)) for row in rows]))
-    tool = str(Path(sys.executable).with_name("sqlite-utils"))
-    begun = time.perf_counter()
-    subprocess.run([tool, "insert", str(folder / "peer.db"), "rows", str(folder / "rows.json"), "--pk", "id"], check=True)
-    subprocess.run([tool, "enable-fts", str(folder / "peer.db"), "rows", "terms", "--fts5"], check=True)
-    return built, time.perf_counter() - begun
+def cold_ratio(base: Path, text: str) -> float:
+    """A cold `kb match` over the imports it can not do without, in turns; the median of the ratios."""
+    return statistics.median(cold_ms(base, text) / child_ms([sys.executable, "-c", REFERENCE]) for _ in range(9))
 
 
 def edit_seen(base: Path) -> float:
     """Milliseconds that opening takes more after one file was changed by hand."""
-    kb_base = Base(base, "chosen", True)
-    open_index([kb_base]).close()
-    fresh, changed = [], []
+    bases = [Base(base, "chosen", True)]
     path = next(path for path in sorted(base.glob("*/*.md")) if path.name != "README.md")
+    more = []
     for _ in range(3):
-        begun = time.perf_counter()
-        open_index([kb_base]).close()
-        fresh.append(time.perf_counter() - begun)
+        fresh = processor_ms(lambda: open_index(bases).close())
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        begun = time.perf_counter()
-        open_index([kb_base]).close()
-        changed.append(time.perf_counter() - begun)
-    return 1000 * (statistics.median(changed) - statistics.median(fresh))
+        more.append(processor_ms(lambda: open_index(bases).close()) - fresh)
+    return statistics.median(more)
 
 
-def picture(points: list[tuple[int, float]]) -> str:
-    """The growth curve as SVG, both axes logarithmic."""
-    import math
+def after_learning(base: Path, texts: list[str]) -> tuple[float, float]:
+    """Milliseconds of a cold match before, and of the first one after each of three `kb learn`."""
+    ids = [path.stem for path in sorted(base.glob("*/*.md")) if path.name != "README.md"]
+    before, after = [], []
+    for entry_id, text in zip(ids, texts[:3], strict=False):
+        before.append(cold_ms(base, texts[0]))
+        command = [sys.executable, "-m", "kbtool", "--entries", str(base), "learn", entry_id]
+        subprocess.run(command, input=text.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, cwd=ROOT)
+        after.append(cold_ms(base, texts[0]))
+    return statistics.median(before), statistics.median(after)
 
-    width, height, left, bottom = 640, 360, 70, 50
-    low, high = math.log10(points[0][0]), math.log10(max(points[-1][0], points[0][0] * 10))
-    top = max(1.0, math.ceil(math.log10(max(value for _, value in points)) + 0.05))
 
-    def place(size: int, value: float) -> tuple[float, float]:
-        across = left + (math.log10(size) - low) / (high - low) * (width - left - 20)
-        return across, height - bottom - max(0.0, math.log10(value)) / top * (height - bottom - 20)
+def build(base: Path, folder: Path) -> None:
+    """Print what a full build takes, and sqlite-utils for the same rows with full-text search."""
+    bases = [Base(base, "chosen", True)]
+    index_path(bases[0]).unlink(missing_ok=True)
+    begun = time.perf_counter()
+    spent = processor_ms(lambda: open_index(bases).close()) / 1000
+    wall = time.perf_counter() - begun
+    peer, peer_wall = peers.insert_and_index(peers.rows(base), folder)
+    print(f"  full build {spent:.1f} s of processor time ({wall:.1f} s), sqlite-utils insert and enable-fts {peer:.1f} s ({peer_wall:.1f} s): {spent / peer:.1f} ({wall / peer_wall:.1f}) times", flush=True)
 
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
-    dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/><text x="{x:.1f}" y="{y - 10:.1f}" text-anchor="middle">{value:.1f} ms</text>' for (x, y), (_, value) in ((place(*p), p) for p in points))
-    ticks = "".join(f'<text x="{place(size, 1)[0]:.1f}" y="{height - bottom + 20}" text-anchor="middle">{size:,}</text>' for size, _ in points)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">'
-        f'<rect width="{width}" height="{height}" fill="white"/><polyline points="{line}" fill="none" stroke="#2a6fb0" stroke-width="2"/>'
-        f'<g fill="#2a6fb0">{dots}</g><g fill="#444">{ticks}<text x="{width / 2}" y="{height - 8}" text-anchor="middle">entries in the base</text>'
-        f'<text x="16" y="{height / 2}" text-anchor="middle" transform="rotate(-90 16 {height / 2})">median of one question, in process</text></g></svg>\n'
-    )
+
+def ask(base: Path, size: int, folder: Path, texts: list[str], program: str | None) -> dict[str, float]:
+    """Medians of a question in milliseconds, by the way of asking."""
+    index = open_index([Base(base, "chosen", True)])
+    answer_text(texts[0], index)
+    found = {"kb, in process": statistics.median([processor_ms(lambda text=text: answer_text(text, index)) for text in texts[1:]])}
+    index.close()
+    few = texts[1:6]
+    held = peers.rows(base)
+    for name, way, asked in (("FTS5 bm25, in process", peers.bm25(held), texts[1:30]), ("rapidfuzz, in process", peers.fuzzy(base), few)):
+        if size <= MOST_FOR_PEERS:
+            found[name] = statistics.median([processor_ms(lambda way=way, text=text: way(text)) for text in asked])
+    found["kb match"] = statistics.median([cold_ms(base, text) for text in few])
+    if size <= MOST_FOR_PEERS:
+        peers.insert_and_index(held, folder)
+        search = peers.sqlite_utils_search(folder)
+        found["sqlite-utils search"] = statistics.median([search(message(text)) for text in few])
+    if program and size <= MOST_FOR_PEERS:
+        grep = peers.kb_manager_grep(program, base, folder / f"kb-manager-{size}")
+        found["kb-manager's kb grep"] = statistics.median([grep(message(text)) for text in few])
+    return found
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="100,1000,10000")
+    parser.add_argument("--cases", type=Path, help="labelled cases whose outputs are asked instead of the examples")
+    parser.add_argument("--keep", type=Path, help="folder for bases and index, used again if it is there")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--no-build", action="store_true", help="leave the comparison of full builds out")
     arguments = parser.parse_args()
-    points = []
+    texts = questions(arguments.cases)
+    lines: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder = arguments.keep or Path(name)
         os.environ.update(XDG_CACHE_HOME=str(folder / "cache"), XDG_STATE_HOME=str(folder / "state"), XDG_DATA_HOME=str(folder / "data"))
+        program = peers.kb_manager(folder / "kb-manager")
+        if program is None:
+            print("kb-manager can not be installed here: left out")
         for size in map(int, arguments.sizes.split(",")):
             base = folder / str(size) / "entries"
-            make_base(base, size)
-            begun = time.perf_counter()
-            index = open_index([Base(base, "chosen", True)])
-            built = time.perf_counter() - begun
-            points.append((size, query_median(index)))
-            print(f"{index.size} entries: built in {built:.1f} s, median question {points[-1][1]:.1f} ms, a change by hand is seen in {edit_seen(base):.0f} ms more", flush=True)
+            if not base.is_dir():
+                make_base(base, size)
+            for way, value in ask(base, size, folder, texts, program).items():
+                lines[way].append((size, value))
+            print(f"{size} entries: " + ", ".join(f"{way} {points[-1][1]:.1f} ms" for way, points in lines.items() if points[-1][0] == size), flush=True)
+            print(f"  a file changed by hand is seen for {edit_seen(base):.0f} ms more", flush=True)
             if size == 1000:
-                match, reference = cold(base)
-                print(f"  cold kb match {match:.0f} ms, `{REFERENCE}` {reference:.0f} ms, ratio {match / reference:.2f}", flush=True)
-            if size == 10000 and not arguments.no_build:
-                built, peer = build_ratio(base, folder)
-                print(f"  full build {built:.1f} s, sqlite-utils insert and enable-fts {peer:.1f} s, ratio {built / peer:.1f}", flush=True)
+                print(f"  a cold kb match takes {cold_ratio(base, texts[0]):.2f} times `{REFERENCE}`", flush=True)
+            if size == MOST_FOR_PEERS:
+                print("  a cold match takes {:.0f} ms, the first one after `kb learn` {:.0f} ms".format(*after_learning(base, texts)), flush=True)
+                if not arguments.no_build:
+                    build(base, folder)
     if arguments.svg:
-        arguments.svg.write_text(picture(points), encoding="utf-8")
+        arguments.svg.write_text(picture(lines, frozenset({"kb match", "sqlite-utils search", "kb-manager's kb grep"})), encoding="utf-8")
 
 
 if __name__ == "__main__":

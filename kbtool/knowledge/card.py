@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from kbtool.model import Entry, Outcome, Verdict
@@ -110,9 +110,10 @@ def likeness(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 
 def to_json(card: Card) -> str:
     """A card as the index keeps it: its values in the order of the fields."""
-    return json.dumps(list(asdict(card).values()), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps([getattr(card, name) for name in _NAMES], ensure_ascii=False, separators=(",", ":"))
 
 
+_NAMES = tuple(field.name for field in fields(Card))
 _TUPLES = tuple(field.name in ("tags", "applies_to", "needs", "sketch") for field in fields(Card))
 
 

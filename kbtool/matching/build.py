@@ -113,7 +113,9 @@ def fill_with_sqlite_utils(path: Path, content: Content, root: Path) -> None:
     connection.executescript(schema.TABLES)
     with connection:
         for table, rows in _tables(content, root):
-            if rows:
+            if table == "term":  # a row a token, a dozen times as many as entries: sqlite-utils takes four times as long for them
+                insert(connection, table, rows)
+            elif rows:
                 database.table(table).insert_all(rows, batch_size=1000)
     connection.close()
 
