@@ -99,6 +99,6 @@ def kb_manager_grep(program: str, base: Path, home: Path) -> Callable[[str], flo
         files = [str(path) for path in base.glob("*/*.md") if path.name != "README.md"]
         home.mkdir(parents=True)
         for start in range(0, len(files), 500):
-            child_ms([program, "add", "-c", "all", *files[start : start + 500]], HOME=str(home), PATH=os.environ.get("PATH", ""))
-    return lambda message: child_ms([program, "grep", "-n", re.escape(message)], HOME=str(home))
+            child_ms([program, "add", "-c", "all", *files[start : start + 500]], HOME=str(home), XDG_DATA_HOME=str(home))
+    return lambda message: child_ms([program, "grep", "-n", re.escape(message)], HOME=str(home), XDG_DATA_HOME=str(home))
 
