@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbtool.supervision.family import Family
@@ -59,7 +59,15 @@ def sample_profile(pid: int, seconds: float) -> Profile:
         text = place.read_text(encoding="utf-8", errors="replace") if place.exists() else ""
     if not text:
         return Profile(seconds, note=f"no profile: py-spy {complaint(done.stderr if done else None)}")
-    return Profile(seconds, tuple(parse_stacks(text, pid)))
+    return Profile(seconds, _with_mains(list(parse_stacks(text, pid))))
+
+
+def _with_mains(stacks: list[Stack]) -> tuple[Stack, ...]:
+    """Threads have names only where `threading` was imported: whoever is alone in a process is its main one."""
+    threads: dict[int, set[str]] = {}
+    for stack in stacks:
+        threads.setdefault(stack.pid, set()).add(stack.thread)
+    return tuple(replace(stack, thread="MainThread") if len(threads[stack.pid]) == 1 else stack for stack in stacks)
 
 
 def parse_stacks(text: str, pid: int) -> Iterator[Stack]:

@@ -205,11 +205,12 @@ def complaint(told: bytes | None) -> str:
 
 
 def parse_py_spy(data: bytes, pid: int) -> tuple[ThreadStack, ...]:
-    """Stacks in py-spy's JSON. Raises ValueError or KeyError when it is something else."""
+    """Stacks in py-spy's JSON, which names threads only where `threading` was imported. Raises ValueError or KeyError when it is something else."""
     found = []
-    for thread in json.loads(data):
+    threads = json.loads(data)
+    for thread in threads:
         frames = tuple(Frame(frame["name"], frame["filename"], int(frame["line"])) for frame in thread["frames"])
-        name = thread.get("thread_name") or str(thread.get("os_thread_id") or "")
+        name = thread.get("thread_name") or ("MainThread" if len(threads) == 1 else str(thread.get("os_thread_id") or ""))
         if frames:
             found.append(ThreadStack(pid, name, name == "MainThread" or thread.get("os_thread_id") == pid, frames))
     return tuple(found)

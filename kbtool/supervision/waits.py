@@ -107,7 +107,9 @@ def _explain(pid: int, name: str | None, arguments: list[int]) -> Wait:
 
 
 def _explain_poll(pid: int, name: str, arguments: list[int]) -> Wait:
-    """One polled descriptor says what is waited for; several are just events."""
+    """One polled descriptor says what is waited for, several are just events, and none is how some programs sleep (Python up to 3.10)."""
+    if (arguments[1] if name in ("poll", "ppoll") else arguments[0] if name in ("select", "pselect6") else 1) == 0:
+        return Wait("sleep", _WORDS["sleep"])
     if name in ("poll", "ppoll") and arguments[1] == 1:
         with contextlib.suppress(OSError, struct.error), open(f"/proc/{pid}/mem", "rb") as memory:
             memory.seek(arguments[0])

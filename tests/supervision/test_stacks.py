@@ -41,6 +41,14 @@ def test_py_spy_json_is_read() -> None:
     assert parse_py_spy(json.dumps([thread]).encode(), 7) == (ThreadStack(7, "MainThread", True, (Frame("f", "/a.py", 3),)),)
 
 
+def test_a_thread_without_a_name_is_main_where_it_is_alone() -> None:
+    """Threads have names only where `threading` was imported: a process with one has its main one, of several none is guessed."""
+    thread = {"thread_name": None, "os_thread_id": None, "frames": [{"name": "f", "filename": "/a.py", "line": 3}]}
+
+    assert [one.main for one in parse_py_spy(json.dumps([thread]).encode(), 7)] == [True]
+    assert [one.main for one in parse_py_spy(json.dumps([thread, thread]).encode(), 7)] == [False, False]
+
+
 def test_odd_rank_stands_first() -> None:
     """Three ranks that wait alike make one group, and the one that stands elsewhere comes before them, the launcher after."""
     stacks = [stack(9, "join@/launch.py"), *(stack(pid, "all_reduce@/d.py") for pid in (1, 2, 3)), stack(4, "save@/train.py")]
