@@ -48,7 +48,9 @@ def import_table(
     except ValueError as error:
         raise KbError(f"{file}: {error}", hint="the columns kb knows: phenomenon, root cause, verify command; `kb export` shows one") from None
     keep = str if no_redact else lambda text: redact(text).text
-    items = plan_import(rows, read_library(bases).entries, read_domains(bases), domain=domain, keep=keep)
+    domains = read_domains(bases)
+    _refuse_a_slip(domain, [each.name for each in domains])
+    items = plan_import(rows, read_library(bases).entries, domains, domain=domain, keep=keep)
     if not dry_run:
         apply_import(items, target)
         refresh_index(find_layers())
@@ -59,6 +61,22 @@ def import_table(
             typer.echo(safe(line))
         tell(_summary(items, dry_run))
     raise typer.Exit(ExitStatus.ERROR if any(item.fate.value == "refused" for item in items) else ExitStatus.OK)
+
+
+def _refuse_a_slip(domain: str | None, names: list[str]) -> None:
+    """Raise KbError for a `--domain` that is no folder's name, or looks like a slip for an existing one."""
+    from kbtool.errors import KbError
+    from kbtool.knowledge.schema import ID
+    from kbtool.review.adding import nearest_domain
+
+    if domain is None or domain in names:
+        return
+    known = f"there are {', '.join(names)}" if names else "such as data or training"
+    if not ID.fullmatch(domain):
+        raise KbError(f"`{domain}` is no domain's name: lower-case letters, digits and hyphens", hint=known)
+    meant = nearest_domain(domain, names)
+    if meant:
+        raise KbError(f"there is no domain `{domain}`; did you mean `{meant}`?", hint=f"{known}; a new one begins with a page, `entries/{domain}/README.md`")
 
 
 def _read(file: str) -> bytes:

@@ -196,3 +196,14 @@ def test_export_of_an_unknown_id_names_the_nearest(kb: Kb, base: Path) -> None:
 
     assert done.returncode == 2
     assert "`disk-full`" in done.stderr
+
+
+@pytest.mark.parametrize(("domain", "said"), [("datta", "there is no domain `datta`; did you mean `data`?"), ("Da ta", "is no domain's name")])
+def test_a_mistyped_domain_is_refused(domain: str, said: str, kb: Kb, empty: Path) -> None:
+    """A slip in `--domain` imports nothing, nor does a dry run say that it would."""
+    table = "| Failure phenomenon | Root-cause pattern | Verify command |\n|---|---|---|\n| `ValueError: flux` | It is not charged. | `test -e /nowhere` |\n"
+
+    for flags in ([], ["--dry-run"]):
+        done = kb("import", "-", "--domain", domain, *flags, input=table, entries=empty)
+        assert done.returncode == 2 and said in done.stderr
+    assert [path.name for path in empty.rglob("*.md")] == ["README.md"]
