@@ -55,6 +55,8 @@ def verify(
         _name_targets(targets)
     attempts = _attempt(plan, bases)
     _print(attempts, as_json)
+    if matched is not None and not as_json:
+        _tell_next(attempts, matched.entries)
     return int(exit_status(attempts))
 
 
@@ -128,6 +130,20 @@ def _print(attempts: Sequence[Attempt], as_json: bool) -> None:
             typer.echo("  fix: " + "\n       ".join(fix))
     for warning in dict.fromkeys(warning for attempt in attempts for warning in attempt.warnings):
         tell(f"note: {safe_line(warning)}")
+
+
+def _tell_next(attempts: Sequence[Attempt], candidates: Sequence[str]) -> None:
+    """After a refuted candidate of the last match, the one that comes after it."""
+    from kbtool.cli.render import tell
+
+    if len(attempts) != 1 or attempts[0].result is None or attempts[0].result.verdict.value != "refuted":
+        return
+    entry_id = attempts[0].target.entry.id
+    place = candidates.index(entry_id) + 2 if entry_id in candidates else 0
+    if 0 < place <= len(candidates):
+        tell(f"next: kb verify {place}   ({candidates[place - 1]})")
+    elif place:
+        tell("next: kb triage   (it was the last candidate)")
 
 
 def _print_result(result: CheckResult) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -245,3 +246,18 @@ def test_an_unknown_id_names_the_nearest(kb: Kb, rivals: Path) -> None:
     for word in ("../data/disk-full", "DISK", "/etc/passwd", "x" * 300):
         done = kb("verify", word, entries=rivals)
         assert done.returncode == 2 and "no entry has the id" in done.stderr
+
+
+def test_after_a_refuted_candidate_the_next_one_is_named(kb: Kb, rivals: Path) -> None:
+    """Whoever verifies one by one is led on, and from the last one to the triage."""
+    entries = [item["id"] for item in json.loads(kb("match", "--json", input=LOG, entries=rivals).stdout)["matches"]]
+    for entry in entries:
+        path = rivals / "data" / f"{entry}.md"
+        path.write_text(re.sub(r"```sh\n.*\n```", "```sh\nfalse\n```", path.read_text()))
+    kb("allow", *entries, entries=rivals)
+    kb("match", input=LOG, entries=rivals)
+
+    first, last = kb("verify", entries=rivals), kb("verify", str(len(entries)), entries=rivals)
+
+    assert first.returncode == 1 and f"next: kb verify 2   ({entries[1]})" in first.stderr
+    assert "next: kb triage" in last.stderr
