@@ -25,6 +25,12 @@ USAGE = "usage: python -m kbtool.postmortem [--with NAME=EXPRESSION]... (FILE | 
 CANDIDATES = 3
 """Best candidates whose checks are evaluated."""
 
+LIKELY = 0.1
+"""Estimated probability from which on a second or third candidate is looked at."""
+
+CONFIRMED = "  confirmed: "
+"""Begins what is said of a candidate whose check found the fault; no other one is looked at then."""
+
 OWN_FILES = (__file__, runpy.__file__, "<frozen runpy>")
 
 
@@ -108,10 +114,15 @@ def explanation(error: BaseException, frames: TracebackType | None, mapping: dic
     if not answer.matches:
         return ["nothing is known about this failure; `kb triage` leads on, `kb add` keeps what you find"]
     match_id = _remember(answer, bases)
-    lines = []
+    lines: list[str] = []
     for match in answer.matches[:CANDIDATES]:
+        if lines and match.score < LIKELY:
+            break
         lines.append(f"{match.id} ({match.confidence.value}): {match.title}")
-        lines += _look_lines(match.id, frames, mapping, bases, match_id)
+        told = _look_lines(match.id, frames, mapping, bases, match_id)
+        lines += told
+        if told[0].startswith(CONFIRMED):
+            break
     return [safe_line(line) for line in lines]
 
 

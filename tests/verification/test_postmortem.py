@@ -72,6 +72,19 @@ def test_the_check_is_evaluated_where_the_program_failed(train: Path, make_base:
     assert "| confirmed |" in row and "num_classes int 10" in row
 
 
+def test_a_confirmed_candidate_is_the_last_one_looked_at(train: Path, make_base: Callable[[str], Path], kb: Kb) -> None:
+    """Once a check has found the fault, no other candidate is mentioned."""
+    base = make_base("max(labels) >= num_classes")
+    first = base / "training" / "label-out-of-range.md"
+    first.with_name("another-cause.md").write_text(first.read_text().replace("num_classes", "num_classes + 1"))
+    kb("allow", "label-out-of-range", "another-cause", entries=base)
+
+    told = run(train, "now", base=base).stderr
+
+    assert told.count("confirmed: value: True") == 1
+    assert ("another-cause (" in told) != ("label-out-of-range (" in told)
+
+
 def test_names_can_be_mapped(train: Path, make_base: Callable[[str], Path], kb: Kb) -> None:
     """`--with` says what a name means in a frame that calls it otherwise."""
     base = make_base("max(targets) >= classes")
