@@ -186,7 +186,7 @@ def main() -> None:
                 if not arguments.no_build:
                     build(base, folder)
     if arguments.svg:
-        arguments.svg.write_text(picture(lines, frozenset({"kb match", "sqlite-utils search", "kb-manager's kb grep"})), encoding="utf-8")
+        arguments.svg.write_text(picture({way: sorted(points) for way, points in lines.items()}, frozenset({"kb match", "sqlite-utils search", "kb-manager's kb grep"})), encoding="utf-8")
 
 
 if __name__ == "__main__":
