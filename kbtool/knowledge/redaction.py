@@ -51,7 +51,10 @@ def preview(redacted: Redacted) -> list[str]:
 
 
 def _may_apply(rule: Rule, lowered: str) -> bool:
-    return not rule.keywords or any(keyword in lowered for keyword in rule.keywords)
+    for keyword in rule.keywords:
+        if keyword in lowered:
+            return True
+    return not rule.keywords
 
 
 def _redact_line(line: str, rules: list[Rule], replaced: list[tuple[str, str]]) -> str:

@@ -7,12 +7,12 @@ What is missing, what is too much and what stands in another order in this one l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from kbtool.matching.background import SETTLED, SHARE
+from kbtool.matching.idf import TokenFrequencies
 from kbtool.matching.profile import Wording, WordingLine
 from kbtool.matching.query import InputLine, Query
 from kbtool.matching.signs import Kind
@@ -25,32 +25,6 @@ BELOW = 0.9
 """Factor for what stands on the line after: messages are wrapped."""
 WORST = 8.0
 """Weight of a missing token that counts as the worst possible."""
-
-
-class Base:
-    """What the base knows of tokens: `size` entries, and in how many of them each token stands."""
-
-    __slots__ = ("frequency", "idf", "size")
-
-    def __init__(self, size: int, frequency: Mapping[str, int]):
-        self.size = size
-        self.frequency = frequency
-        self.idf: Callable[[str], float] = _Idf(size, frequency).__getitem__
-        """What finding a token tells (natural logarithm); a small base is filled up with what is common elsewhere."""
-
-
-class _Idf(dict[str, float]):
-    """Token → inverse document frequency, reckoned when it is first asked for: this is looked up thousands of times a question."""
-
-    def __init__(self, size: int, frequency: Mapping[str, int]):
-        self._missing = max(0, SETTLED - size)
-        self._size = size + self._missing
-        self._frequency = frequency
-
-    def __missing__(self, token: str) -> float:
-        count = self._frequency.get(token, 0) + self._missing * SHARE.get(token, 0.0)
-        found = self[token] = math.log(1 + (self._size - count + 0.5) / (count + 0.5))
-        return found
 
 
 class Place(NamedTuple):
@@ -122,7 +96,7 @@ ABSENT: Mapping[str, float] = {
 """The features of a wording of which no line was found."""
 
 
-def key_features(query: Query, key: Place | None, weights: Mapping[str, float], explained: float, base: Base) -> Mapping[str, float]:
+def key_features(query: Query, key: Place | None, weights: Mapping[str, float], explained: float, base: TokenFrequencies) -> Mapping[str, float]:
     """How the decisive line stands to its place; `explained` is the share of the failure's own message that the wording explains."""
     if key is None:
         return ABSENT

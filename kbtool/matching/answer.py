@@ -8,8 +8,8 @@ from typing import NamedTuple
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import redact
 from kbtool.matching import confidence, priors
-from kbtool.matching.alignment import Base
 from kbtool.matching.candidates import Candidate, Telling, batches, candidates, records
+from kbtool.matching.idf import TokenFrequencies
 from kbtool.matching.index import Index
 from kbtool.matching.query import Query, make_query
 from kbtool.matching.report import Report, make_report
@@ -91,17 +91,17 @@ def _compared(query: Query, index: Index, found: Sequence[Candidate]) -> list[tu
         if rated and max(rating for rating, _, _ in rated) > batch[0].estimate + HOPE:
             break
         opened = records(index, batch)
-        base = Base(index.size, index.frequencies(_wanted(opened)))
+        base = index.frequencies(_wanted(opened))
         compared = ((record, compare(query, record.profile, base, confidence.rate)) for record in opened)
         rated += ((confidence.rate(comparison.features), record, comparison) for record, comparison in compared)
     return rated
 
 
-def gathered(report: Report, index: Index, *, all: bool = False) -> tuple[Query, list[Record], Base]:
+def gathered(report: Report, index: Index, *, all: bool = False) -> tuple[Query, list[Record], TokenFrequencies]:
     """What a full comparison needs: the report made ready, the entries that may explain it, and what their words tell in this base."""
     query = make_query(report)
     opened = records(index, candidates(index, _sought(query, index), retired=all))
-    return query, opened, Base(index.size, index.frequencies(_wanted(opened)))
+    return query, opened, index.frequencies(_wanted(opened))
 
 
 def ranked(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
@@ -137,8 +137,8 @@ def _scored(rated: list[tuple[float, Record, Comparison]], place: int, query: Qu
 
 def _sought(query: Query, index: Index) -> list[Telling]:
     """The tokens that tell most in this base, as many as are cheap to look up."""
-    frequency = index.frequencies(query.bag)
-    base = Base(index.size, frequency)
+    base = index.frequencies(query.bag)
+    frequency = base.frequency
     primary = frozenset(query.primary)
     known = [Telling(token, weight, base.idf(token), token in primary) for token, weight in query.bag.items() if frequency[token]]
     known.sort(key=lambda telling: -telling.weight * telling.idf)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ SIFTED = 2500
 """Postings that the first pass reads."""
 FINALISTS = 64
 """Entries of a layer that the second pass looks at."""
+LOOKED_UP_FROM = 4
+"""Postings an entry from which on searching for each entry's own is faster than reading them all."""
 PORTIONS = (0, 6, 10, 15, 20)
 """Bounds of the portions in which the best are opened and compared; the last one is the most that ever are."""
 MOST = PORTIONS[-1]
@@ -134,12 +137,23 @@ def _estimates(postings: Mapping[str, array[int]], sought: Sequence[Telling], ou
     """Number → estimated rating."""
     found = {outline.number: _Found() for outline in outlines}
     for telling in sought:
-        for value in postings.get(telling.token, ()):
-            finalist = found.get(value >> SHIFT)
-            if finalist is not None:
-                _add(finalist, telling, value & PARTS)
+        for value in _postings_of(found, postings.get(telling.token)):
+            _add(found[value >> SHIFT], telling, value & PARTS)
     primary = sum(telling.idf for telling in sought if telling.primary) or 1.0
     return {outline.number: _estimate(found[outline.number], outline, primary) for outline in outlines}
+
+
+def _postings_of(numbers: Collection[int], values: array[int] | None) -> Iterator[int]:
+    """Those postings that belong to one of the entries: looked up where there are far more than entries, else read through."""
+    if values is None:
+        return
+    if len(values) < LOOKED_UP_FROM * len(numbers):
+        yield from (value for value in values if value >> SHIFT in numbers)
+        return
+    for number in numbers:
+        at = bisect_left(values, number << SHIFT)
+        if at < len(values) and values[at] >> SHIFT == number:
+            yield values[at]
 
 
 def _add(finalist: _Found, telling: Telling, parts: int) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +18,7 @@ from kbtool import settings
 from kbtool.knowledge.layers import Base
 from kbtool.knowledge.problems import ERROR, Problem
 from kbtool.matching import schema
+from kbtool.matching.idf import TokenFrequencies
 from kbtool.matching.postings import unpacked
 from kbtool.matching.rows import ENTRY_COLUMNS, Record, domain_of, record_of
 from kbtool.matching.scan import Stamp, scan, stamp_of
@@ -61,6 +62,7 @@ class Index:
         self.layers = layers
         self.problems = problems
         self._frequency: dict[str, int] = {}
+        self._frequencies = TokenFrequencies(self.size, self._frequency)
 
     @property
     def size(self) -> int:
@@ -72,15 +74,15 @@ class Index:
         """The folders of the layers, top first."""
         return [layer.base.root for layer in self.layers]
 
-    def frequencies(self, tokens: Iterable[str]) -> Mapping[str, int]:
-        """In how many entries each of the tokens stands; also those asked for earlier."""
+    def frequencies(self, tokens: Iterable[str]) -> TokenFrequencies:
+        """What the entries know of these tokens, and of those asked for earlier."""
         wanted = [token for token in dict.fromkeys(tokens) if token not in self._frequency]
         for layer in self.layers:
             for token, count in _chosen(layer.connection, "SELECT token, entries FROM term WHERE token IN", wanted):
                 self._frequency[token] = self._frequency.get(token, 0) + count
         for token in wanted:
             self._frequency.setdefault(token, 0)
-        return self._frequency
+        return self._frequencies
 
     def postings(self, layer: Layer, tokens: Sequence[str]) -> dict[str, array[int]]:
         """Token → its postings (module `postings`) in one layer, without those that stand in no entry."""

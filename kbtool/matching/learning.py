@@ -9,10 +9,8 @@ from kbtool import settings
 from kbtool.errors import KbError
 from kbtool.knowledge import headings, writing
 from kbtool.knowledge.entry import read_entry
-from kbtool.knowledge.layers import Base as KnowledgeBase
-from kbtool.knowledge.layers import locate
+from kbtool.knowledge.layers import Base, locate
 from kbtool.knowledge.redaction import redact
-from kbtool.matching.alignment import Base
 from kbtool.matching.index import Index, open_index, refresh
 from kbtool.matching.query import make_query
 from kbtool.matching.report import Report, report_text
@@ -40,7 +38,7 @@ class Learnt:
     added: bool
 
 
-def learn(entry_id: str, text: str, bases: list[KnowledgeBase], *, wrong: bool = False) -> Learnt:
+def learn(entry_id: str, text: str, bases: list[Base], *, wrong: bool = False) -> Learnt:
     """Add the telling lines of `text` to the entry's Symptom section, or with `wrong` to its Not this section, and refresh the index.
 
     A shipped entry is first copied to the user's base. Raises KbError for an unknown id, a text that tells nothing, and as
@@ -56,7 +54,7 @@ def learn(entry_id: str, text: str, bases: list[KnowledgeBase], *, wrong: bool =
         return Learnt(entry_id, file.path, section, wording, added=False)
     path = file.path
     if base.kind == "shipped":
-        path = writing.copy_to(KnowledgeBase(settings.user_entries(), "user", writable=True), entry)
+        path = writing.copy_to(Base(settings.user_entries(), "user", writable=True), entry)
     writing.add_fence(path, section, wording)
     refresh(bases)
     return Learnt(entry_id, path, section, wording, added=True)
@@ -86,6 +84,6 @@ def _signs(report: Report) -> list[int]:
 
 def _rarest(report: Report, index: Index) -> list[int]:
     query = make_query(report)
-    base = Base(index.size, index.frequencies(query.bag))
+    base = index.frequencies(query.bag)
     ranked = sorted(query.lines, key=lambda line: -sum(base.idf(token) for token in line.tokens))
     return [line.at for line in ranked[:SILENT_LINES]]

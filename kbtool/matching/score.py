@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from kbtool.matching.alignment import Base, Place, key_features, places
+from kbtool.matching.alignment import Place, key_features, places
+from kbtool.matching.idf import TokenFrequencies
 from kbtool.matching.profile import Profile, Wording, symptom_tokens
 from kbtool.matching.query import Query
 from kbtool.matching.tokens import CODE, CODE_WORDS
@@ -69,7 +70,7 @@ class Comparison(NamedTuple):
     """Token of the symptom → its weight."""
 
 
-def compare(query: Query, profile: Profile, base: Base, rate: Callable[[Mapping[str, float]], float]) -> Comparison:
+def compare(query: Query, profile: Profile, base: TokenFrequencies, rate: Callable[[Mapping[str, float]], float]) -> Comparison:
     """The best of an entry's wordings against a report; wordings are alternatives, not a sum."""
     shared = _shared_features(query, profile, base)
     likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
@@ -77,7 +78,7 @@ def compare(query: Query, profile: Profile, base: Base, rate: Callable[[Mapping[
     return max(compared, key=lambda one: rate(one.features), default=Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}))
 
 
-def _compare_wording(query: Query, item: Wording, profile: Profile, base: Base, shared: Mapping[str, float], likeness: float) -> Comparison:
+def _compare_wording(query: Query, item: Wording, profile: Profile, base: TokenFrequencies, shared: Mapping[str, float], likeness: float) -> Comparison:
     weights = _token_weights(item, base, profile.context)
     found = places(query, item, weights)
     key = max(found, key=lambda place: place.mass * place.share, default=None)
@@ -103,7 +104,7 @@ def _compare_wording(query: Query, item: Wording, profile: Profile, base: Base, 
     return Comparison(features, _found_tokens(query, found), weights)
 
 
-def _token_weights(item: Wording, base: Base, context: frozenset[str]) -> dict[str, float]:
+def _token_weights(item: Wording, base: TokenFrequencies, context: frozenset[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     idf = base.idf
     for line in item.lines:
@@ -118,7 +119,7 @@ def _token_weights(item: Wording, base: Base, context: frozenset[str]) -> dict[s
     return weights
 
 
-def _shape_weights(item: Wording, base: Base) -> dict[str, float]:
+def _shape_weights(item: Wording, base: TokenFrequencies) -> dict[str, float]:
     """Weights of what a text has whatever it is about: other numbers, names and paths make no other shape."""
     return {
         token: line.weight * base.idf(token)
@@ -141,12 +142,12 @@ def _missing(query: Query, weights: Mapping[str, float]) -> float:
     return sum([weight for token, weight in weights.items() if bag.get(token, 0.0) < FAINT]) / total if total else 1.0
 
 
-def _information(query: Query, tokens: Mapping[str, float], base: Base) -> float:
+def _information(query: Query, tokens: Mapping[str, float], base: TokenFrequencies) -> float:
     bag, idf = query.bag, base.idf
     return math.log1p(sum([idf(token) * bag[token] for token in tokens if token in bag]))
 
 
-def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: Base) -> float:
+def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
     """Share of the first failure's own message that the entry explains."""
     total = got = 0.0
     for token in query.primary:
@@ -158,7 +159,7 @@ def _explained(query: Query, weights: Mapping[str, float], profile: Profile, bas
     return got / total if total else 0.0
 
 
-def _phrase(query: Query, item: Wording, base: Base) -> float:
+def _phrase(query: Query, item: Wording, base: TokenFrequencies) -> float:
     """Share by weight of the symptom's pairs of words that follow each other in the input too."""
     got = total = 0.0
     pairs = query.pairs
@@ -174,7 +175,7 @@ def _phrase(query: Query, item: Wording, base: Base) -> float:
     return got / total if total else 0.0
 
 
-def _shared_features(query: Query, profile: Profile, base: Base) -> dict[str, float]:
+def _shared_features(query: Query, profile: Profile, base: TokenFrequencies) -> dict[str, float]:
     """What follows from title, cause and fix: bits found beyond the symptom's words, the title's share, and whether the phase fits."""
     bag, idf = query.bag, base.idf
     symptom = symptom_tokens(profile)
@@ -200,7 +201,7 @@ def _code_other(query: Query, item: Wording, profile: Profile) -> float:
     return 0.0
 
 
-def _frames_elsewhere(query: Query, item: Wording, base: Base) -> float:
+def _frames_elsewhere(query: Query, item: Wording, base: TokenFrequencies) -> float:
     """How far the symptom's frames are from those of the input: 0 where one is the same or either has none, 1 where nothing is."""
     frames = [line.tokens for line in item.lines if line.frame]
     if not frames or not query.frames:
