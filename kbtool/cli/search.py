@@ -32,7 +32,7 @@ def search(
         tell(str(problem))
     hits = find(" ".join(words), index, limit=limit)
     if as_json:
-        print_json([{"id": h.record.id, "domain": h.record.domain, "title": h.record.title, "path": str(h.record.path), "found": round(h.found, 3)} for h in hits])
+        print_json([{"id": h.record.id, "domain": h.record.domain, "title": h.record.title, "path": h.record.path, "found": round(h.found, 3)} for h in hits])
     for hit in hits if not as_json else ():
         typer.echo(f"{styled(hit.record.id, 'cyan')}  {safe_line(hit.record.title)}")
     if not hits and not as_json:

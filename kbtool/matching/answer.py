@@ -22,8 +22,8 @@ QUERY_TOKENS = 48
 """Rarest tokens of a report that candidates are sought by."""
 POSTINGS = 6000
 """Occurrences in entries that these tokens may have together: what bounds the search in a large base."""
-HOPE = 2.0
-"""What a comparison hardly ever adds to the rating that was estimated."""
+HOPE = 1.75
+"""What a comparison seldom adds to the rating that was estimated."""
 MOST_MATCHES = 5
 SURELY_SHOWN = 3
 """Where the first is answered at all, its nearest rivals are shown with it, however small their chance."""
@@ -69,7 +69,7 @@ def answer_reading(reading: Reading, index: Index, *, all: bool = False, limit: 
 def answer_report(report: Report, index: Index, *, all: bool = False, limit: int = MOST_MATCHES) -> Answer:
     """What kb knows about a report."""
     found = ranked(report, index, all=all)[:limit]
-    calibration = confidence.load_calibration(index.roots)
+    calibration = index.calibration
     if not any(item.plausible for item in found[:SURELY_SHOWN]) or found[0].probability < calibration.floor:
         return Answer(_redacted(report.failure), (), _domain(report, index), report.truncated)
     shown = [item for place, item in enumerate(found) if place < SURELY_SHOWN or item.probability >= calibration.floor]
@@ -80,7 +80,7 @@ def scored(report: Report, index: Index, *, all: bool = False) -> list[Scored]:
     """All candidates, best first, whether or not they may be answered."""
     query = make_query(report)
     rated = sorted(_compared(query, index, candidates(index, _sought(query, index), retired=all)), key=_order)
-    calibration = confidence.load_calibration(index.roots)
+    calibration = index.calibration
     return [_scored(rated, place, query, calibration) for place in range(len(rated))]
 
 
@@ -163,7 +163,7 @@ def _match(item: Scored, report: Report, calibration: confidence.Calibration) ->
         verify=record.verify,
         confirms=record.confirms,
         fix=record.fix,
-        path=str(record.path),
+        path=record.path,
         why=_reasons(item.comparison, report),
         tally=record.tally,
         applies_to=record.applies_to,

@@ -20,13 +20,13 @@ from kbtool.matching.postings import CONTEXT, PARTS, SHIFT, SYMPTOM, TITLE
 from kbtool.matching.rows import Record
 from kbtool.model import Status
 
-SIFTED = 2500
+SIFTED = 2000
 """Postings that the first pass reads."""
-FINALISTS = 64
+FINALISTS = 32
 """Entries of a layer that the second pass looks at."""
 LOOKED_UP_FROM = 4
 """Postings an entry from which on searching for each entry's own is faster than reading them all."""
-PORTIONS = (0, 6, 10, 15, 20)
+PORTIONS = (0, 6, *range(8, 21, 2))
 """Bounds of the portions in which the best are opened and compared; the last one is the most that ever are."""
 MOST = PORTIONS[-1]
 PART_FACTORS = tuple((1.0 if part & SYMPTOM else 0.0) + (0.6 if part & CONTEXT else 0.0) + (0.5 if part & TITLE else 0.0) for part in range(PARTS + 1))

@@ -11,6 +11,7 @@ import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from kbtool import settings
 from kbtool.knowledge.layers import Base
 from kbtool.knowledge.problems import ERROR, Problem
 from kbtool.matching import schema
+from kbtool.matching.confidence import Calibration, load_calibration
 from kbtool.matching.idf import TokenFrequencies
 from kbtool.matching.postings import unpacked
 from kbtool.matching.rows import ENTRY_COLUMNS, Record, domain_of, record_of
@@ -73,6 +75,11 @@ class Index:
     def roots(self) -> list[Path]:
         """The folders of the layers, top first."""
         return [layer.base.root for layer in self.layers]
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """What ratings are worth in these layers, as it was when it was first asked for."""
+        return load_calibration(self.roots)
 
     def frequencies(self, tokens: Iterable[str]) -> TokenFrequencies:
         """What the entries know of these tokens, and of those asked for earlier."""

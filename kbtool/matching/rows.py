@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ class Record(NamedTuple):
 
     id: str
     domain: str
-    path: Path
+    path: str
     title: str
     status: str
     root_cause: str
@@ -77,7 +78,7 @@ def record_of(values: tuple[Any, ...], root: Path) -> Record:
     return Record(
         id=row["id"],
         domain=row["domain"],
-        path=root / row["path"],
+        path=os.path.join(root, row["path"]),
         title=row["title"],
         status=row["status"],
         root_cause=row["root_cause"],

@@ -7,7 +7,7 @@ cause or fix is salient: the author names it as what the fault is about.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ FAINT = 0.2
 """Weight of a line below which what stands in it is not evidence: progress, and fallout beside another failure."""
 CONTEXT_EXPLAINS = 0.6
 """How much a word of the failure's message counts as explained when only the entry's prose has it."""
+WORDINGS = 2
+"""Wordings of an entry that are compared in full."""
 
 FEATURES: tuple[str, ...] = (
     "coverage",
@@ -74,8 +76,21 @@ def compare(query: Query, profile: Profile, base: TokenFrequencies, rate: Callab
     """The best of an entry's wordings against a report; wordings are alternatives, not a sum."""
     shared = _shared_features(query, profile, base)
     likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
-    compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in profile.wordings]
+    compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in _likeliest(query, profile.wordings)]
     return max(compared, key=lambda one: rate(one.features), default=Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}))
+
+
+def _likeliest(query: Query, wordings: Sequence[Wording]) -> Sequence[Wording]:
+    """The wordings of which most words stand in the input."""
+    return wordings if len(wordings) <= WORDINGS else sorted(wordings, key=lambda item: -_held(query, item))[:WORDINGS]
+
+
+def _held(query: Query, item: Wording) -> float:
+    found = total = 0
+    for line in item.lines:
+        total += len(line.tokens)
+        found += sum([token in query.bag for token in line.tokens])
+    return found / total if total else 0.0
 
 
 def _compare_wording(query: Query, item: Wording, profile: Profile, base: TokenFrequencies, shared: Mapping[str, float], likeness: float) -> Comparison:
