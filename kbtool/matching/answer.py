@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from kbtool.knowledge.keywords import locate_domain
@@ -173,12 +174,18 @@ def _match(item: Scored, report: Report, calibration: confidence.Calibration) ->
 def _reasons(comparison: Comparison, report: Report) -> tuple[Reason, ...]:
     ranked = sorted(comparison.found.items(), key=lambda found: (-len(found[1]) * report.lines[found[0]].weight, found[0]))
     chosen = sorted(index for index, _ in ranked[:REASONS])
-    return tuple(Reason(report.lines[index].number, redact(report.lines[index].text[:REASON_TEXT]).text, comparison.found[index]) for index in chosen)
+    return tuple(Reason(report.lines[index].number, _clean(report.lines[index].text[:REASON_TEXT]), comparison.found[index]) for index in chosen)
 
 
 def _redacted(failure: Failure | None) -> Failure | None:
     """The failure without secrets: answers are stored, sent on and read by agents."""
-    return failure and failure._replace(message=redact(failure.message).text, excerpt=redact(failure.excerpt).text)
+    return failure and failure._replace(message=_clean(failure.message), excerpt=_clean(failure.excerpt))
+
+
+@lru_cache(64)
+def _clean(text: str) -> str:
+    """The text without secrets; rivals are often matched by the same lines."""
+    return redact(text).text
 
 
 def _domain(report: Report, index: Index) -> Domain | None:

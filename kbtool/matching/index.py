@@ -83,7 +83,7 @@ class Index:
 
     def frequencies(self, tokens: Iterable[str]) -> TokenFrequencies:
         """What the entries know of these tokens, and of those asked for earlier."""
-        wanted = [token for token in dict.fromkeys(tokens) if token not in self._frequency]
+        wanted = list(set(tokens).difference(self._frequency))
         for layer in self.layers:
             for token, count in _chosen(layer.connection, "SELECT token, entries FROM term WHERE token IN", wanted):
                 self._frequency[token] = self._frequency.get(token, 0) + count
