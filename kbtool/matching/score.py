@@ -77,8 +77,6 @@ def compare(query: Query, profile: Profile, base: TokenFrequencies, rate: Callab
     shared = _shared_features(query, profile, base)
     likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
     compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in _likeliest(query, profile.wordings)]
-    if len(compared) == 1:
-        return compared[0]
     return max(compared, key=lambda one: rate(one.features), default=Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}))
 
 
