@@ -31,7 +31,7 @@ from kbtool.matching import confidence, learning
 from kbtool.matching.answer import gathered
 from kbtool.matching.index import Index, open_index
 from kbtool.matching.report import report_text
-from kbtool.matching.score import FEATURES, compare
+from kbtool.matching.score import FEATURES, comparisons
 
 RANKING_PULL, SHIPPED_PULL = 10.0, 20.0
 NEWTON_STEPS, RENEWALS = 15, 3
@@ -96,17 +96,8 @@ def ask(folder: Path, root: Path, *, learn: bool) -> list[Question]:
 def question(kind: str, group: str, right: frozenset[str], text: str, index: Index) -> Question:
     """The features of every candidate's wordings."""
     query, records, base = gathered(report_text(text), index)
-    candidates = []
-    for record in records:
-        rows: list[list[float]] = []
-
-        def note(features: Any, rows: list[list[float]] = rows) -> float:
-            rows.append([features[name] for name in FEATURES])
-            return 0.0
-
-        compare(query, record.profile, base, note)
-        candidates.append((record.id, np.array(rows or [[0.0] * len(FEATURES)])))
-    return Question(kind, group, right, candidates)
+    rows = ((record.id, [[one.features[name] for name in FEATURES] for one in comparisons(query, record.profile, base)]) for record in records)
+    return Question(kind, group, right, [(entry, np.array(features)) for entry, features in rows])
 
 
 def vector(weights: dict[str, float]) -> Array:

@@ -15,7 +15,7 @@ from kbtool.matching.index import Index
 from kbtool.matching.query import Query, make_query
 from kbtool.matching.report import Report, make_report
 from kbtool.matching.rows import Record
-from kbtool.matching.score import Comparison, compare
+from kbtool.matching.score import Comparison, comparisons
 from kbtool.matching.stream import ByteStream, Reading, read_stream, read_text
 from kbtool.model import Answer, Domain, Failure, Match, Reason, Status
 
@@ -93,9 +93,13 @@ def _compared(query: Query, index: Index, found: Sequence[Candidate]) -> list[tu
             break
         opened = records(index, batch)
         base = index.frequencies(_wanted(opened))
-        compared = ((record, compare(query, record.profile, base, confidence.rate)) for record in opened)
-        rated += ((confidence.rate(comparison.features), record, comparison) for record, comparison in compared)
+        rated += (_best_wording(query, record, base) for record in opened)
     return rated
+
+
+def _best_wording(query: Query, record: Record, base: TokenFrequencies) -> tuple[float, Record, Comparison]:
+    compared = ((confidence.rate(one.features), record, one) for one in comparisons(query, record.profile, base))
+    return max(compared, key=lambda rated: rated[0])
 
 
 def gathered(report: Report, index: Index, *, all: bool = False) -> tuple[Query, list[Record], TokenFrequencies]:

@@ -37,6 +37,8 @@ REMARK_WEIGHT = 0.4
 _REMARK = re.compile(r"^\s*\(.*\)\s*$")
 _PACKAGE = re.compile(r"(?:site|dist)-packages[/\\]")
 _FRAME_TAIL = 3
+FRAMES: frozenset[Kind] = frozenset({Kind.FRAME, Kind.PLACE})
+"""Kinds of lines of which only library, file and function are compared."""
 
 
 class WordingLine(NamedTuple):
@@ -92,7 +94,13 @@ def frame_text(line: ReportLine | str) -> str:
 
 def line_text(line: ReportLine) -> str:
     """The part of a line that is compared."""
-    return frame_text(line) if line.kind in (Kind.FRAME, Kind.PLACE) else line.text
+    return frame_text(line) if line.kind in FRAMES else line.text
+
+
+def line_tokens(line: ReportLine) -> tuple[list[str], list[str]]:
+    """The tokens of that part, with those of a name that a wrap had cut in two, and its words."""
+    held, phrase = cut(line_text(line))
+    return (held + tokens(line.mended) if line.mended else held), phrase
 
 
 def exception_types(report: Report) -> tuple[str, ...]:
@@ -103,9 +111,9 @@ def exception_types(report: Report) -> tuple[str, ...]:
 def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
     for line in lines:
         if line.kind is Kind.EXCEPTION:
-            found = signs.EXCEPTION_LINE.match(line.text) or signs.DOTTED_EXCEPTION.match(line.text) or signs.EMBEDDED_EXCEPTION.search(line.text)
+            found = signs.exception_in(line.text)
             if found:
-                yield found["type"].rsplit(".", 1)[-1]
+                yield signs.bare_type(found)
 
 
 def wording(text: str) -> Wording:
@@ -114,13 +122,10 @@ def wording(text: str) -> Wording:
     lines: list[WordingLine] = []
     for line in report.lines:
         weight = REMARK_WEIGHT if _REMARK.match(line.text) else LINE_WEIGHTS.get(line.kind, 1.0)
-        shown = line_text(line)
         if weight and len(lines) < WORDING_CAP:
-            held, phrase = cut(shown)
-            if line.mended:
-                held += tokens(line.mended)
+            held, phrase = line_tokens(line)
             frame = line.kind in (Kind.FRAME, Kind.CODE)
-            variable: frozenset[str] = frozenset() if frame else frozenset(held) - fixed_tokens(shown)
+            variable: frozenset[str] = frozenset() if frame else frozenset(held) - fixed_tokens(line_text(line))
             lines.append(WordingLine(tuple(dict.fromkeys(held)), tuple(phrase), weight, frame, variable))
     return Wording(tuple(lines), exception_types(report))
 

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from kbtool.matching.profile import exception_types, line_text
+from kbtool.matching.profile import FRAMES, exception_types, line_tokens
 from kbtool.matching.report import Report, ReportLine
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import CODE, cut, tokens
+from kbtool.matching.tokens import CODE
 from kbtool.matching.vocabulary import TRADE, TRADE_SYMBOLS
 
 TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, Kind.WRAPPER, Kind.TRACEBACK, Kind.FRAME})
 """Kinds of lines that a run without a failure doesn't print."""
-FRAMES: frozenset[Kind] = frozenset({Kind.FRAME, Kind.PLACE})
 COMPARED_LINES = 240
 """Lines of a report, the weightiest first, that are compared one by one."""
 
@@ -87,9 +86,7 @@ def _shows_trade(line: ReportLine) -> bool:
 
 
 def _input_line(index: int, line: ReportLine) -> InputLine:
-    held, phrase = cut(line_text(line))
-    if line.mended:
-        held += tokens(line.mended)
+    held, phrase = line_tokens(line)
     return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(phrase), frozenset(held))
 
 

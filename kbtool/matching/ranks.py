@@ -11,6 +11,7 @@ from kbtool.matching.report import Report
 from kbtool.matching.signs import Kind
 from kbtool.matching.stream import Reading
 from kbtool.model import Failure
+from kbtool.patterns import any_of
 
 FIRST, FAILED, FALLOUT, HEALTHY = "first", "failed", "fallout", "healthy"
 
@@ -23,7 +24,7 @@ PEERS: tuple[tuple[str, str], ...] = (
 )
 """(source, shape) of what a rank says when a peer has gone: its own failure is only fallout."""
 
-_PEER = re.compile("|".join(f"(?:{shape})" for _, shape in PEERS))
+_PEER = any_of(*(shape for _, shape in PEERS))
 _RANK_NAME = re.compile(r"(?:rank|node|worker|local_?rank|proc)[-_. ]?(\d+)", re.IGNORECASE)
 _TIMES = (
     re.compile(r"\d{4}-\d\d-\d\d[ T_]\d\d:\d\d:\d\d(?:[.,]\d+)?"),

@@ -241,8 +241,8 @@ def _with_message(lines: list[ReportLine], head: int) -> tuple[int, ...]:
 
 
 def _type_of(text: str) -> str:
-    found = signs.EXCEPTION_LINE.match(text) or signs.DOTTED_EXCEPTION.match(text) or signs.EMBEDDED_EXCEPTION.search(text)
-    return found["type"].rsplit(".", 1)[-1] if found else ""
+    found = signs.exception_in(text)
+    return signs.bare_type(found) if found else ""
 
 
 def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine]:
@@ -281,7 +281,7 @@ def _failure(lines: list[ReportLine], primary: tuple[int, ...]) -> Failure | Non
     if not primary:
         return None
     head = lines[primary[0]]
-    found = signs.EXCEPTION_LINE.match(head.text) or signs.DOTTED_EXCEPTION.match(head.text) or signs.EMBEDDED_EXCEPTION.search(head.text)
+    found = signs.exception_in(head.text)
     kind = found["type"] if found else ""
     message = (found["message"] or "") if found else head.text
     excerpt = "\n".join(lines[at].text for at in primary)

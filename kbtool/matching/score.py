@@ -7,7 +7,7 @@ cause or fix is salient: the author names it as what the fault is about.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -72,12 +72,12 @@ class Comparison(NamedTuple):
     """Token of the symptom → its weight."""
 
 
-def compare(query: Query, profile: Profile, base: TokenFrequencies, rate: Callable[[Mapping[str, float]], float]) -> Comparison:
-    """The best of an entry's wordings against a report; wordings are alternatives, not a sum."""
+def comparisons(query: Query, profile: Profile, base: TokenFrequencies) -> list[Comparison]:
+    """An entry's likeliest wordings held against a report, each for itself: they are alternatives, not a sum. One of no wording where it has none."""
     shared = _shared_features(query, profile, base)
     likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
     compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in _likeliest(query, profile.wordings)]
-    return max(compared, key=lambda one: rate(one.features), default=Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}))
+    return compared or [Comparison(dict.fromkeys(FEATURES, 0.0), {}, {})]
 
 
 def _likeliest(query: Query, wordings: Sequence[Wording]) -> Sequence[Wording]:

@@ -193,6 +193,17 @@ EXCEPTION_LINE = re.compile(
 DOTTED_EXCEPTION = Pattern(r"^(?P<type>[a-z_]\w*(?:\.\w+)*\.[A-Z]\w+): (?P<message>.+)$", ": ")
 EMBEDDED_EXCEPTION = Pattern(r"(?P<type>\b(?:[a-z_]\w*\.){0,12}[A-Z][A-Za-z]*(?:Error|Exception)): (?P<message>\S.*)$", "Error: ", "Exception: ")
 
+
+def exception_in(text: str) -> re.Match[str] | None:
+    """The exception that a line names, with its `type` and `message`; on its own line first, then in the midst of another."""
+    return EXCEPTION_LINE.match(text) or DOTTED_EXCEPTION.match(text) or EMBEDDED_EXCEPTION.search(text)
+
+
+def bare_type(found: re.Match[str]) -> str:
+    """The type of an exception that was found, without its module."""
+    return str(found["type"]).rsplit(".", 1)[-1]
+
+
 DETAIL_TYPES: frozenset[str] = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty", "ModuleNotFoundError", "LookupError", "IndexError"})
 """Types that code catches to do something else: at the head of a "during handling" chain they are a detail, not the failure."""
 
