@@ -50,11 +50,7 @@ def read_table(table: Table) -> tuple[Outcome, ...]:
 
 def read_row(row: Row) -> Outcome | None:
     """The outcome in one row, or None."""
-    return _outcome(row.cells)
-
-
-def _outcome(cells: tuple[str, ...]) -> Outcome | None:
-    padded = [cell.replace("\\\\", "\\") for cell in (*cells, *("",) * len(COLUMNS))]
+    padded = [cell.replace("\\\\", "\\") for cell in (*row.cells, *("",) * len(COLUMNS))]
     when, verdict, check, exit_code, seconds, environment, note = padded[: len(COLUMNS)]
     found = _VERDICT.fullmatch(verdict)
     if not found:
@@ -67,7 +63,7 @@ def _outcome(cells: tuple[str, ...]) -> Outcome | None:
         seconds=_seconds(seconds),
         environment=environment,
         note=note,
-        count=int(found.group(2) or 1),
+        count=max(1, int(found.group(2) or 1)),
     )
 
 
@@ -81,7 +77,7 @@ def _seconds(text: str) -> float | None:
 def tally(outcomes: tuple[Outcome, ...], check: str | None = None) -> Tally:
     """Outcomes counted; with a check's digest only those of that check (older ones are stale)."""
     counted = [outcome for outcome in outcomes if check is None or outcome.check == check]
-    count = {verdict: sum(max(1, o.count) for o in counted if o.verdict is verdict) for verdict in Verdict}
+    count = {verdict: sum(o.count for o in counted if o.verdict is verdict) for verdict in Verdict}
     last = counted[-1] if counted else None
     return Tally(
         confirmed=count[Verdict.CONFIRMED],
