@@ -14,7 +14,6 @@ from kbtool.cli.asking import at_terminal, show_request
 from kbtool.cli.prompting import ask_key
 from kbtool.cli.render import print_json, safe_line, tell
 from kbtool.errors import ExitStatus, KbError
-from kbtool.journal.journal import open_journal
 from kbtool.journal.records import LastMatch
 from kbtool.knowledge.domains import read_domains
 from kbtool.knowledge.layers import Base, find_layers, writable_layer
@@ -27,6 +26,7 @@ from kbtool.verification.consent import Consent, Permission
 from kbtool.verification.environment import remembered_fingerprint
 from kbtool.verification.record import load
 from kbtool.verification.run import CheckResult, request_for
+from kbtool.verification.targets import last_match
 
 
 @dataclass
@@ -70,10 +70,7 @@ class Desk:
         return entries
 
     def last_match(self) -> LastMatch | None:
-        from kbtool.journal.terminal import base_key, terminal_key
-
-        with open_journal() as journal:
-            return journal.last_match(base=base_key(base.root for base in self.bases), terminal=terminal_key())
+        return last_match(self.bases)
 
     def settle(self, parts: Parts) -> tuple[Parts, list[Refusal]]:
         """Parts as they would be saved: redacted, with proposals filled in; and every objection."""

@@ -31,8 +31,6 @@ def allow(
 
 
 def _allow(ids: list[str], via: str, consent: Consent) -> None:
-    import sys
-
     from kbtool.cli.asking import show_request
     from kbtool.cli.render import tell
     from kbtool.errors import KbError
@@ -44,7 +42,7 @@ def _allow(ids: list[str], via: str, consent: Consent) -> None:
         request = request_for(target.entry, via=via)
         if request is None:
             raise KbError(f"`{target.entry.id}` has no check to allow", hint=f"`kb edit {target.entry.id}` can give it one")
-        show_request(request, sys.stderr)
+        show_request(request)
         path = consent.allow(request)
         tell(f"allowed on this machine; remembered in {path}")
 

@@ -19,16 +19,15 @@ def at_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def show_request(request: Request, stream: TextIO | None = None) -> None:
+def show_request(request: Request) -> None:
     """Print a check as it will run, on lines of its own, every character that a terminal would obey made visible."""
-    stream = stream or sys.stderr
     check = request.check
     lines = [f"{request.id}  ({request.path})", f"  {check.language}: {check.command}"]
     if request.via:
         lines.append(f"  via: {request.via}")
     lines.append(f"  confirms: {check.confirms or 'a person judges'}  needs: {', '.join(check.needs) or 'nothing'}  timeout: {check.timeout:g} s")
     for line in lines:
-        stream.write(styled(visible(line), *(["bold"] if line is lines[0] else []), stream=stream) + "\n")
+        sys.stderr.write(styled(visible(line), *(["bold"] if line is lines[0] else []), stream=sys.stderr) + "\n")
 
 
 def visible(line: str) -> str:

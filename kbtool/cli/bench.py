@@ -126,7 +126,7 @@ class Bench:
 
 
 @contextlib.contextmanager
-def open_bench(file: str | None, text: str | None, *, new: bool) -> Iterator[Bench]:
+def open_bench(text: str | None, *, new: bool) -> Iterator[Bench]:
     """The triage that is open at this base and terminal, or a new one with what kb sees by itself."""
     bases = find_layers()
     key, terminal = base_key(base.root for base in bases), terminal_key()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kbtool.cli.app import command_app
 from kbtool.errors import KbError
+
+if TYPE_CHECKING:
+    from kbtool.knowledge.layers import Base
 
 app = command_app()
 
@@ -26,7 +29,7 @@ def learn(
     from kbtool.matching.learning import learn as teach
 
     bases = find_layers()
-    text = _last_excerpt() if file is None else _read(file)
+    text = _last_excerpt(bases) if file is None else _read(file)
     learnt = teach(entry_id, text, bases, wrong=wrong)
     if as_json:
         print_json({"id": learnt.id, "path": str(learnt.path), "section": learnt.section, "added": learnt.added, "text": learnt.text})
@@ -39,13 +42,10 @@ def learn(
     print("\n".join("    " + safe(line) for line in learnt.text.splitlines()))
 
 
-def _last_excerpt() -> str:
-    from kbtool.journal.journal import open_journal
-    from kbtool.journal.terminal import base_key, terminal_key
-    from kbtool.knowledge.layers import find_layers
+def _last_excerpt(bases: list[Base]) -> str:
+    from kbtool.verification.targets import last_match
 
-    with open_journal() as journal:
-        last = journal.last_match(base=base_key(base.root for base in find_layers()), terminal=terminal_key())
+    last = last_match(bases)
     if last is None or not last.excerpt.strip():
         raise KbError("there is no last match in this terminal to learn from", hint="`kb learn ID FILE` reads the failure's log")
     return last.excerpt

@@ -70,6 +70,7 @@ def _files() -> list[tuple[Any, Any]]:
 
 
 def _row(base: Any, file: Any) -> dict[str, Any]:
+    from kbtool.cli.answers import tally_json
     from kbtool.knowledge.entry import read_entry
     from kbtool.knowledge.outcomes import tally
 
@@ -85,12 +86,7 @@ def _row(base: Any, file: Any) -> dict[str, Any]:
         "layer": base.kind,
         "path": str(entry.path),
         "created": entry.created,
-        "outcomes": {
-            "confirmed": counted.confirmed,
-            "refuted": counted.refuted,
-            "inconclusive": counted.inconclusive,
-            "last": {"when": counted.last_when, "outcome": counted.last_verdict.value} if counted.last_verdict else None,
-        },
+        "outcomes": tally_json(counted),
     }
 
 

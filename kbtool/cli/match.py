@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kbtool.knowledge.layers import Base
+    from kbtool.matching.answer import Scored
     from kbtool.matching.index import Index
     from kbtool.matching.ranks import RankLog
     from kbtool.matching.report import Report
@@ -78,30 +79,34 @@ def _ranks(logs: list[tuple[str, Reading, Report]]) -> list[RankLog]:
 
 
 def _print(given: Answer, ranks: list[RankLog], report: Report, index: Index, *, as_json: bool, explain: bool, retired: bool) -> None:
-    from kbtool.cli.answers import answer_json, print_answer
-    from kbtool.cli.render import print_json
+    from kbtool.cli import answers
 
-    document = answer_json(given) if as_json else {}
-    if ranks:
-        from kbtool.cli.answers import print_ranks, ranks_json
-
-        document["logs"] = ranks_json(ranks)
-        if not as_json:
-            print_ranks(ranks)
-    if explain:
-        from kbtool.cli.explaining import explanation_json, print_explanation
-        from kbtool.matching.answer import ranked
-
-        candidates = ranked(report, index, all=retired)
-        document["explain"] = explanation_json(report, candidates)
-        if not as_json:
-            print_answer(given)
-            print_explanation(report, candidates)
-            return
+    candidates = _candidates(report, index, retired=retired) if explain else []
     if as_json:
+        from kbtool.cli.render import print_json
+
+        document = answers.answer_json(given)
+        if ranks:
+            document["logs"] = answers.ranks_json(ranks)
+        if explain:
+            from kbtool.cli.explaining import explanation_json
+
+            document["explain"] = explanation_json(report, candidates)
         print_json(document)
-    else:
-        print_answer(given)
+        return
+    if ranks:
+        answers.print_ranks(ranks)
+    answers.print_answer(given)
+    if explain:
+        from kbtool.cli.explaining import print_explanation
+
+        print_explanation(report, candidates)
+
+
+def _candidates(report: Report, index: Index, *, retired: bool) -> list[Scored]:
+    from kbtool.matching.answer import ranked
+
+    return ranked(report, index, all=retired)
 
 
 def _building() -> Callable[[int, int], object] | None:
@@ -156,7 +161,7 @@ def _read(path: Path | None, tee: bool) -> Reading:
     from kbtool.matching.stream import read_stream
 
     passing = _pass_on if tee else None
-    progress = _progress(path)
+    progress = _progress()
     if path is None:
         return read_stream(sys.stdin.buffer, tee=passing, progress=progress)
     try:
@@ -171,7 +176,7 @@ def _pass_on(chunk: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _progress(path: Path | None) -> Callable[[int], object] | None:
+def _progress() -> Callable[[int], object] | None:
     if not sys.stderr.isatty():
         return None
     shown = 0

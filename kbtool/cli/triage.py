@@ -40,7 +40,7 @@ def triage(
     from kbtool.cli.bench import open_bench
     from kbtool.review.triage import Anchor, anchored, decided, located, supposed
 
-    with open_bench(file, _piped(file), new=new) as bench:
+    with open_bench(_piped(file), new=new) as bench:
         state = anchored(bench.state, Anchor(observed, condition, environment))
         state = located(state, bench.domains, domain)
         if hypothesis:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
-
 PLAIN_NEEDS = ("linux", "macos", "windows", "torch", "cuda", "rocm", "mps", "npu", "gpus")
 """Needs that are one word; some may carry a comparison (`torch>=2.6`, `gpus>=2`)."""
 

@@ -91,7 +91,7 @@ def _python(command: str, *, certain: bool) -> CheckText | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return CheckText(command, "python", problem="is no Python expression") if certain else None
     if len(body) > 1:
-        script = _script(command, body)
+        script = _script(body)
         return script or (CheckText(command, "python", problem="is more than one statement; a check is one expression") if certain else None)
     if isinstance(body[0], ast.Assert):
         return CheckText(_source(command, body[0].test), "python", confirms="false")
@@ -113,7 +113,7 @@ def _expression(command: str, node: ast.expr, certain: bool) -> CheckText | None
     return None
 
 
-def _script(command: str, body: list[ast.stmt]) -> CheckText | None:
+def _script(body: list[ast.stmt]) -> CheckText | None:
     """Imports followed by one expression are a command of their own: `python -c`."""
     *before, last = body
     imports = [node for node in before if isinstance(node, (ast.Import, ast.ImportFrom))]

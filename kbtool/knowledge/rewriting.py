@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from kbtool.durable import locked, write_atomically
@@ -18,9 +17,9 @@ from kbtool.knowledge.composing import prose
 from kbtool.knowledge.document import Document, Table
 from kbtool.knowledge.entry import parse_entry, read_entry
 from kbtool.knowledge.layers import Base, is_entry_name
-from kbtool.knowledge.outcomes import format_header, format_row, read_table
+from kbtool.knowledge.outcomes import format_header, format_row, read_row
 from kbtool.knowledge.schema import ID
-from kbtool.knowledge.writing import Splice, change_entry, fence_lines
+from kbtool.knowledge.writing import Splice, change_entry, end_of_text, fence_lines
 from kbtool.model import Entry, Outcome
 
 FOLDED = "folded"
@@ -37,11 +36,11 @@ def fold_outcomes(path: Path, *, keep: int) -> int:
     def edit(document: Document, entry: Entry) -> list[Splice]:
         nonlocal gone
         table = _only_table(document)
-        rows = [] if table is None else [row for row in table.rows if read_table(replace(table, rows=(row,)))]
+        rows = [] if table is None else [row for row in table.rows if read_row(row)]
         if table is None or len(rows) <= keep:
             return []
         old = rows[: len(rows) - keep]
-        summaries = _summaries(read_table(replace(table, rows=tuple(old))))
+        summaries = _summaries([outcome for row in old if (outcome := read_row(row))])
         gone = len(old) - len(summaries)
         first = old[0].line
         lines = {row.line for row in old}
@@ -98,20 +97,14 @@ def add_note(path: Path, text: str) -> Entry:
 def _note_splice(document: Document, lines: Sequence[str]) -> Splice:
     section = document.section(headings.NOTES)
     if section is not None:
-        at = _end_of_text(document, section.line + 1, section.end)
+        at = end_of_text(document, section.line + 1, section.end)
         return Splice(at, at, ["", *lines])
     outcomes = document.section(headings.OUTCOMES)
     head = f"## {headings.written_heading(headings.NOTES)}"
     if outcomes is not None:
         return Splice(outcomes.line, outcomes.line, [head, "", *lines, ""])
-    at = _end_of_text(document, 0, len(document.lines))
+    at = end_of_text(document, 0, len(document.lines))
     return Splice(at, at, ["", head, "", *lines])
-
-
-def _end_of_text(document: Document, start: int, end: int) -> int:
-    while end > start and not document.lines[end - 1].strip():
-        end -= 1
-    return end
 
 
 def replace_text(path: Path, text: bytes, *, expect: bytes) -> Entry:
@@ -158,7 +151,7 @@ def _fence_splices(document: Document, name: str, texts: Sequence[str]) -> list[
         at = section.fences[-1].end
         return [Splice(at, at, lines)]
     symptom = document.section(headings.SYMPTOM)
-    at = _end_of_text(document, symptom.line + 1, symptom.end) if symptom else len(document.lines)
+    at = end_of_text(document, symptom.line + 1, symptom.end) if symptom else len(document.lines)
     return [Splice(at, at, ["", f"## {headings.written_heading(name)}", *lines])]
 
 

@@ -59,12 +59,12 @@ def append_outcome(path: Path, outcome: Outcome, *, expect_check: str, folds_int
                 f"{path}: the check changed since it ran (ran {expect_check}, now {found}); the outcome was not recorded",
                 hint=f"run `kb verify {entry.id}` again",
             )
-        return _outcome_splices(document, entry, outcome, folds_into)
+        return _outcome_splices(document, outcome, folds_into)
 
     return change_entry(path, edit, _only_outcomes_differ)
 
 
-def _outcome_splices(document: Document, entry: Entry, outcome: Outcome, folds_into: Callable[[Outcome], bool] | None) -> list[Splice]:
+def _outcome_splices(document: Document, outcome: Outcome, folds_into: Callable[[Outcome], bool] | None) -> list[Splice]:
     section = document.section(headings.OUTCOMES)
     ours = [table for table in section.tables if len(table.header) >= len(COLUMNS)] if section else []
     table = ours[-1] if ours else None  # a narrower table is a person's own: Markdown would cut our cells off
@@ -81,11 +81,11 @@ def _new_table(document: Document, section: Section | None, outcome: Outcome) ->
     rows = [*format_header(), format_row(outcome)]
     if section is None:
         return Splice(len(document.lines), len(document.lines), ["", f"## {headings.written_heading(headings.OUTCOMES)}", "", *rows])
-    at = _end_of_text(document, section.line + 1, section.end)
+    at = end_of_text(document, section.line + 1, section.end)
     return Splice(at, at, ["", *rows])
 
 
-def _end_of_text(document: Document, start: int, end: int) -> int:
+def end_of_text(document: Document, start: int, end: int) -> int:
     """The line after the last one that is not blank between `start` and `end`."""
     while end > start and not document.lines[end - 1].strip():
         end -= 1
@@ -115,10 +115,10 @@ def add_fence(path: Path, section_name: str, text: str) -> Entry:
     def edit(document: Document, entry: Entry) -> list[Splice]:
         section = document.section(section_name)
         if section is not None:
-            at = max((fence.end for fence in section.fences), default=_end_of_text(document, section.line + 1, section.end))
+            at = max((fence.end for fence in section.fences), default=end_of_text(document, section.line + 1, section.end))
             return [Splice(at, at, ["", *fence])]
         symptom = document.section(headings.SYMPTOM)
-        at = _end_of_text(document, symptom.line + 1, symptom.end) if symptom else len(document.lines)
+        at = end_of_text(document, symptom.line + 1, symptom.end) if symptom else len(document.lines)
         return [Splice(at, at, ["", f"## {headings.written_heading(section_name)}", "", *fence])]
 
     def meant(before: Entry, after: Entry) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from kbtool.knowledge.checks import parse_confirms, parse_need
-from kbtool.knowledge.checktext import CheckText, read_check, shell_problem, unknown_command
+from kbtool.knowledge.checktext import CheckText, read_check, unknown_command
 from kbtool.knowledge.composing import NO_CAUSE, RESERVED, Draft, clean, slug
 from kbtool.knowledge.keywords import locate_domain
 from kbtool.knowledge.redaction import preview, redact
@@ -228,13 +228,8 @@ def _refuse_check(parts: Parts) -> list[Refusal]:
     read = check_of(parts)
     if read.problem:
         found.append(Refusal("verify", read.problem))
-    elif read.language == "sh":
-        problem = shell_problem(read.command)
-        name = unknown_command(read.command, parts.needs)
-        if problem:
-            found.append(Refusal("verify", problem))
-        elif name:
-            found.append(Refusal("verify", f"`{name}` is no command here; if it is one elsewhere, add `--needs command:{name}`"))
+    elif read.language == "sh" and (name := unknown_command(read.command, parts.needs)):
+        found.append(Refusal("verify", f"`{name}` is no command here; if it is one elsewhere, add `--needs command:{name}`"))
     return found + _refuse_conditions(parts, read)
 
 

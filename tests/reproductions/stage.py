@@ -122,10 +122,6 @@ def needs(folder: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
 
-ALL = bool(os.environ.get("KB_ALL_REPRODUCTIONS"))
-"""Whether the slow reproductions run too; read once, because tests clear such variables."""
-
-
 def unmet(folder: Path) -> str | None:
     """Why the reproduction cannot run here, or None."""
     for need in needs(folder):

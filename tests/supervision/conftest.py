@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-DEADLINE = 60.0
-"""Seconds after which a test gives up waiting: generous, because the machine may be loaded."""
+from tests.supervision.probing import DEADLINE, state_of
 
 KB = (sys.executable, "-m", "kbtool")
 
@@ -83,17 +82,6 @@ def on_terminal(
     return Ended(os.waitpid(pid, 0)[1], printed)
 
 
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    """Return once `condition` holds; fail with `what` after the deadline."""
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.02)
-
-
 def alive(pid: int) -> bool:
     """True while the process runs and is no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+    return state_of(pid) not in "ZX"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import KB, alive, on_terminal, wait_until
+from .conftest import KB, alive, on_terminal
+from .probing import wait_until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kb run needs Linux")
 

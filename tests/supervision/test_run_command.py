@@ -15,7 +15,8 @@ import pytest
 from tests.conftest import build_base
 from tests.supervision.probing import states_below
 
-from .conftest import KB, on_terminal, wait_until
+from .conftest import KB, on_terminal
+from .probing import wait_until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="kb run needs Linux")
 
