@@ -11,7 +11,6 @@ from kbtool.errors import ExitStatus
 from kbtool.supervision.chart import Chart, draw, squeeze, svg_of
 from kbtool.supervision.gpu_reading import read_timeline
 from kbtool.supervision.gpu_timeline import Timeline, watch_gpus
-from kbtool.supervision.nvidia_smi import Device
 
 ROWS = 4
 """Lines that one drawing is high."""
@@ -38,21 +37,17 @@ def show_gpus(pid: int | None, seconds: float, *, log: Path | None, svg: Path | 
     return ExitStatus.NEGATIVE if any(one.kind == "not on a GPU" for one in readings) else ExitStatus.OK
 
 
-def _last(timeline: Timeline, index: int) -> Device:
-    return next(moment.devices[index] for moment in reversed(timeline.moments) if index in moment.devices)
-
-
 def _charts(timeline: Timeline) -> list[Chart]:
     charts = []
     for index in timeline.devices:
-        device = _last(timeline, index)
+        device = timeline.last(index)
         charts.append(Chart(f"GPU {index} {device.name}: utilisation", "%", tuple(timeline.series(index, lambda one: one.utilization)), 100.0))
         charts.append(Chart(f"GPU {index} {device.name}: memory", "MiB", tuple(timeline.series(index, lambda one: one.used)), device.total or 1.0))
     return charts
 
 
 def _draw_device(timeline: Timeline, index: int) -> None:
-    device = _last(timeline, index)
+    device = timeline.last(index)
     heat = f" · {device.temperature:.0f} °C" if device.temperature is not None else ""
     power = f" · {device.power:.0f} W" if device.power is not None else ""
     print(styled(safe_line(f"GPU {index} {device.name}"), "bold") + heat + power)

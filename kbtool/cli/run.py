@@ -164,7 +164,7 @@ def _remember(ended: Ended, command: list[str]) -> None:
     from kbtool.journal.records import RunSummary
     from kbtool.journal.terminal import base_key, terminal_key
     from kbtool.knowledge.layers import find_layers
-    from kbtool.supervision.job import shown
+    from kbtool.supervision.records import shown
 
     report = ended.report
     answer = report.answer or next((stall.answer for stall in report.stalls if stall.answer), None)

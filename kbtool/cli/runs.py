@@ -75,7 +75,7 @@ def _full(run: RunRecord) -> dict[str, Any]:
 
 def _list(kept: Sequence[RunRecord]) -> None:
     from kbtool.cli.render import safe_line, styled, tell
-    from kbtool.supervision.job import shown
+    from kbtool.supervision.records import shown
 
     if not kept:
         tell("no runs are kept yet", hint="kb run -- python train.py")
@@ -94,7 +94,7 @@ def _end(run: RunRecord) -> str:
 
 def _show(run: RunRecord) -> None:
     from kbtool.cli.render import safe, safe_line, styled
-    from kbtool.supervision.job import shown
+    from kbtool.supervision.records import shown
 
     facts = {
         "command": shown(run.command),

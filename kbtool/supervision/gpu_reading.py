@@ -57,7 +57,7 @@ def read_timeline(timeline: Timeline) -> list[Reading]:
 
 
 def _device(timeline: Timeline, index: int) -> Iterator[Reading]:
-    device = next(moment.devices[index] for moment in reversed(timeline.moments) if index in moment.devices)
+    device = timeline.last(index)
     yield from _memory(timeline, device)
     yield from _work(timeline, device)
     yield from _throttles(timeline, device)

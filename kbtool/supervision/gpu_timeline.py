@@ -50,8 +50,12 @@ class Timeline:
         """The GPUs looked at: those that the job is on, else all."""
         everything = sorted({index for moment in self.moments for index in moment.devices})
         used = {device.uuid for device in self.moments[-1].devices.values()} & {one.uuid for one in self.job_processes()}
-        mine = [index for index in everything if self.moments[-1].devices.get(index, self.moments[0].devices.get(index, _NOWHERE)).uuid in used]
+        mine = [index for index in everything if self.last(index).uuid in used]
         return mine or everything
+
+    def last(self, index: int) -> Device:
+        """A device as it was seen last."""
+        return next(moment.devices[index] for moment in reversed(self.moments) if index in moment.devices)
 
     def job_processes(self) -> list[GpuProcess]:
         """What the job has on GPUs, over all looks; empty when no job was named or it is on none."""
@@ -85,9 +89,6 @@ class Timeline:
     def to_json(self) -> dict[str, Any]:
         """All looks as `--json` gives them."""
         return {"pid": self.pid, "log": self.log, "moments": [_moment_json(moment) for moment in self.moments]}
-
-
-_NOWHERE = Device(-1, "", "", None, None, None)
 
 
 def watch_gpus(

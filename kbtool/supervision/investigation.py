@@ -59,7 +59,7 @@ def investigate(scene: Scene, seconds: float, kind: StallClass | None) -> Stall 
     seen = capture(pids, scene.by_pid, scene.family)
     parents = {parent for pid in pids if (parent := _parent_of(pid)) in pids}
     groups = group(seen.stacks, {pid: record.rank for pid, record in scene.by_pid.items()}, parents, verdict.in_collective)
-    kind = kind or verdict.classify_still(verdict.Scene(seen.stacks, tuple(groups), waits))
+    kind = kind or verdict.classify_still(seen.stacks, waits)
     if kind is StallClass.WAITING and any(wait.kind in _SERVING and _listens(pid) for pid, wait in waits.items()):
         return None
     importing = _importing(scene, pids)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,7 +101,7 @@ def run_job(command: Sequence[str], environment: Mapping[str, str], options: Opt
         if relay.kill_requested.is_set():
             watch.report.exit_code = ExitStatus.STALL_KILLED
         if run is not None:
-            _keep(run, watch, status, seconds, output)
+            _keep(run, watch, seconds, output)
     except Exception as error:
         trouble = error
     return Ended(status, watch.report, folder, relay.kill_requested.is_set(), len(relay.left_behind), trouble)
@@ -183,7 +182,7 @@ def _save(run: RunRecord | None) -> None:
             records.save(run)
 
 
-def _keep(run: RunRecord, watch: Watch, status: int, seconds: float, output: Output) -> None:
+def _keep(run: RunRecord, watch: Watch, seconds: float, output: Output) -> None:
     """Write what is kept of the run: summary, report, output, all redacted."""
     report = watch.report
     first = _first_python(watch.records)
@@ -208,8 +207,3 @@ def _keep(run: RunRecord, watch: Watch, status: int, seconds: float, output: Out
 def _first_python(startup: StartupRecords | None) -> ProcessRecord | None:
     started = [record for record in startup.by_pid.values() if record.start] if startup else []
     return min(started, key=lambda record: float(record.start.get("time", 0.0)), default=None)
-
-
-def shown(command: Sequence[str]) -> str:
-    """A command as one would type it."""
-    return shlex.join(command)

@@ -17,7 +17,6 @@ from kbtool.verification.process import Finished, run_command
 from kbtool.verification.shell import find_python, surroundings_of, with_python
 
 TRIAL = Path(__file__).with_name("loader_trial.py")
-DEFAULT_COUNTS = (0, 1, 2, 4)
 BATCHES = 100
 LONGEST_COUNT = 10.0
 """Seconds that batches are taken for with one number of workers, at most."""
@@ -47,7 +46,6 @@ class Run:
     overdue: str | None = None
     """Where it stood when its time was up and no batch had come."""
     error: str | None = None
-    trace: str = ""
 
     @property
     def per_batch(self) -> float | None:
@@ -223,7 +221,7 @@ def _run(event: dict[str, Any]) -> Run:
     if event["e"] == "overdue":
         return Run(event["workers"], overdue=event["at"], seconds=event["seconds"])
     if event["e"] == "error":
-        return Run(event["workers"], error=f"{event['type']}: {event['text']}", trace=event["traceback"])
+        return Run(event["workers"], error=f"{event['type']}: {event['text']}")
     if event["first"] is None:
         return Run(event["workers"])
     return Run(

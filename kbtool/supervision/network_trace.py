@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbtool.supervision.interrupts import interrupts_held
-from kbtool.supervision.processes import read_stat
+from kbtool.supervision.processes import state_of
 from kbtool.supervision.readings import Reading
 
 LET_GO_WITHIN = 5.0
@@ -72,7 +72,7 @@ class Tracing:
             self.seen = Trace(0, note=f"network calls are not traced: {'strace' if program is None else 'timeout'} is not installed")
             return self
         self._folder = tempfile.TemporaryDirectory(prefix="kb-trace-")
-        self._stopped = _state(self._pid) in "Tt"
+        self._stopped = state_of(self._pid) in "Tt"
         bound = [timeout, "--signal=INT", f"{ATTACH_WITHIN + self._seconds + LET_GO_WITHIN:g}"]
         options = ["-f", "-qq", "-e", "trace=%network", "-e", "signal=none", "-o", str(self._file("calls")), "-p", str(self._pid)]
         try:
@@ -91,7 +91,7 @@ class Tracing:
             return
         try:
             self._let_go(self._process)
-            if not self._stopped and _state(self._pid) == "T":
+            if not self._stopped and state_of(self._pid) == "T":
                 with contextlib.suppress(OSError):
                     os.kill(self._pid, signal.SIGCONT)
             self.seen = self._read()
@@ -125,13 +125,6 @@ class Tracing:
         if "not permitted" in complaint:
             complaint = "strace may not look at it: that needs root, or `sysctl kernel.yama.ptrace_scope=0`"
         return Trace(0, note=f"network calls are not traced: {complaint.splitlines()[-1][:160]}")
-
-
-def _state(pid: int) -> str:
-    try:
-        return read_stat(f"/proc/{pid}/stat")[1][0]
-    except (OSError, IndexError):
-        return "X"
 
 
 def _tracer(pid: int) -> int:

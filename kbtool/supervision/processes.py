@@ -74,6 +74,13 @@ def read_stat(path: str) -> tuple[str, list[str]]:
     return text[text.index("(") + 1 : text.rindex(")")], text[text.rindex(")") + 2 :].split()
 
 
+def state_of(pid: int, thread: int | None = None) -> str:
+    """The kernel's letter for a thread (default: the main one), as in `ProcessSample.state`; ``?`` when it has gone."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return read_stat(f"/proc/{pid}/task/{thread or pid}/stat")[1][0]
+    return "?"
+
+
 def _read_io(path: str) -> dict[str, int]:
     """The counters of an io file; empty where the kernel does not show them to this user."""
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -64,6 +65,11 @@ class RunRecord:
         return self.folder / REPORT
 
 
+def shown(command: Sequence[str]) -> str:
+    """A command as one would type it."""
+    return shlex.join(command)
+
+
 def runs_folder() -> Path:
     """Where all runs are kept."""
     return settings.state_folder() / "runs"
@@ -98,13 +104,7 @@ def _goes_on(folder: Path) -> bool:
 
 def save(record: RunRecord) -> None:
     """Write the summary of a run. Raises OSError."""
-    values = {
-        **asdict(record),
-        "folder": None,
-        "cwd": str(record.cwd),
-        "variables": dict(record.variables),
-        "versions": dict(record.versions),
-    }
+    values = {**asdict(record), "cwd": str(record.cwd)}
     del values["folder"]
     write_json(record.folder / SUMMARY, values)
 

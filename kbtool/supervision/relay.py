@@ -64,7 +64,6 @@ class Relay:
         self.child = child
         self.family = Family(child.pid)
         self.output = output
-        self.started_at = time.monotonic()
         self._pumps = [
             threading.Thread(target=self._pump, args=(channel,), name=f"kb-{channel.name}", daemon=True) for channel in child.channels
         ]

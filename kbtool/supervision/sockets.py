@@ -28,7 +28,6 @@ class Socket:
     state: str
     inode: str
     protocol: str = "tcp"
-    uid: int = 0
     unsent: int = 0
     """Bytes given by the program that the peer has not taken."""
     unread: int = 0
@@ -67,7 +66,7 @@ def _row(fields: list[str], protocol: str) -> Socket:
     unsent, unread = (int(part, 16) for part in fields[4].split(":"))
     timer = int(fields[5].split(":")[1], 16) / _TIMER_TICKS
     state = STATES.get(fields[3], fields[3])
-    return Socket(_parse(fields[1]), _parse(fields[2]), state, fields[9], protocol, int(fields[7]), unsent, unread, timer, int(fields[6], 16))
+    return Socket(_parse(fields[1]), _parse(fields[2]), state, fields[9], protocol, unsent, unread, timer, int(fields[6], 16))
 
 
 def peer_of(pid: int, link: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbtool.supervision.family import Family
-from kbtool.supervision.processes import catches, command_line, read_stat
+from kbtool.supervision.processes import catches, command_line, state_of
 from kbtool.supervision.python_command import is_python, isolation_of
 from kbtool.supervision.startup_record import ProcessRecord
 
@@ -127,12 +127,11 @@ def _by_faulthandler(record: ProcessRecord) -> tuple[ThreadStack, ...]:
 
 def _may_be_asked(record: ProcessRecord) -> bool:
     try:
-        state = read_stat(f"/proc/{record.pid}/stat")[1][0]
         target = os.readlink(f"/proc/{record.pid}/fd/{record.stacks_descriptor}")
     except OSError:
         return False
     same = os.path.realpath(record.stacks_path) == target
-    return state not in "TtZ" and same and record.stacks_signal is not None and catches(record.pid, record.stacks_signal)
+    return state_of(record.pid) not in "TtZ?" and same and record.stacks_signal is not None and catches(record.pid, record.stacks_signal)
 
 
 def _await_dump(path: Path, before: int, pid: int) -> str:
@@ -150,9 +149,7 @@ def _await_dump(path: Path, before: int, pid: int) -> str:
 
 
 def _settled_after(pid: int) -> float:
-    with contextlib.suppress(OSError, IndexError):
-        return _SETTLED_RUNNING if read_stat(f"/proc/{pid}/stat")[1][0] == "R" else _SETTLED
-    return _SETTLED
+    return _SETTLED_RUNNING if state_of(pid) == "R" else _SETTLED
 
 
 def parse_faulthandler(text: str, pid: int) -> tuple[ThreadStack, ...]:

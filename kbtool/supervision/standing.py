@@ -34,7 +34,6 @@ from kbtool.supervision.waits import Wait, wait_of, wait_when_still
 WINDOW = 1.5
 """Seconds in which a job that moves shows it."""
 
-SPIN_LOOKS = 4
 SPIN_PAUSE = 0.3
 THREADS_LOOKED_AT = 64
 
@@ -180,19 +179,10 @@ def _spinning(watched: _Observation, rates: Rates) -> StallClass | None:
     """Busy, and at the same few lines at every look: spinning, or polling for a peer in a collective."""
     records = watched.records.by_pid if watched.records else {}
     looks = []
-    for _ in range(SPIN_LOOKS):
-        found = capture(rates.busy, records, watched.family).stacks
-        looks.append({(one.pid, one.thread): one.frames for one in found if one.main or one.pid not in rates.busy_in_main})
+    for _ in range(verdict.SPIN_LOOKS):
+        looks.append(verdict.busy_threads(capture(rates.busy, records, watched.family).stacks, rates.busy_in_main))
         time.sleep(SPIN_PAUSE)
-    if not all(looks):
-        return None
-    threads = set.intersection(*(set(look) for look in looks))
-    repeated = [verdict.repetition([look[thread] for look in looks]) for thread in threads]
-    if not repeated or not all(one.same_function for one in repeated):
-        return None
-    if StallClass.COLLECTIVE in (verdict.class_of_frames(looks[-1][thread]) for thread in threads):
-        return StallClass.COLLECTIVE
-    return StallClass.SPINNING if all(one.in_loop for one in repeated) else None
+    return verdict.class_of_busy(looks)
 
 
 def _signs(rates: Rates, window: float) -> str:

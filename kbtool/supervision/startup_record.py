@@ -73,7 +73,6 @@ class ProcessRecord:
     stacks_descriptor: int | None = None
     importing: dict[int, list[tuple[str, float]]] = field(default_factory=dict)
     """By thread (0 is the main one): modules being imported, outermost first, with the second each began."""
-    last_event: float = 0.0
     _offset: int = 0
     _partial: bytes = b""
 
@@ -123,7 +122,6 @@ class ProcessRecord:
             handler = _HANDLERS.get(event["e"])
             if handler is not None:
                 handler(self, event)
-                self.last_event = max(self.last_event, float(event.get("t", 0.0)))
         except (ValueError, KeyError, TypeError, AttributeError):
             return  # a line torn by a full disk or a crash tells nothing, and hides no other
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from kbtool.supervision.stacks import Frame, StackGroup, ThreadStack
+from kbtool.supervision.stacks import Frame, ThreadStack
 from kbtool.supervision.waits import Wait
 
 
@@ -52,8 +52,11 @@ FRAME_SIGNS: tuple[tuple[StallClass, tuple[str, ...], tuple[str, ...]], ...] = (
 )
 """A class, parts of file names, and the functions that count in them (none: all). The first row that fits the stack decides."""
 
-KIND_CLASSES = {"file lock": StallClass.LOCK, "stopped": StallClass.STOPPED}
-"""What a thread waits for in the kernel, where that alone says the class."""
+SPIN_LOOKS = 4
+"""Stacks that must agree before a busy, silent job is said to spin."""
+
+BusyThreads = Mapping[tuple[int, str], tuple[Frame, ...]]
+"""By process and thread: a busy thread's frames, innermost first, at one look."""
 
 LOOP_LINES = 12
 """A loop that spins is short; longer ones are where training happens."""
@@ -62,25 +65,14 @@ FRAME_DEPTH = 12
 """Frames from the innermost that can tell what a thread waits for."""
 
 
-@dataclass(frozen=True)
-class Scene:
-    """What is known of the job at the moment of the verdict."""
-
-    stacks: tuple[ThreadStack, ...]
-    groups: tuple[StackGroup, ...]
-    waits: Mapping[int, Wait]
-    """By process: what its main thread waits for."""
-    gpu_busy: bool = False
-
-
-def classify_still(scene: Scene) -> StallClass:
-    """The class of a job in which nothing moves."""
-    kinds = [wait.kind for wait in scene.waits.values()]
+def classify_still(stacks: Iterable[ThreadStack], waits: Mapping[int, Wait]) -> StallClass:
+    """The class of a job in which nothing moves; `waits` says of each process what its main thread waits for."""
+    kinds = [wait.kind for wait in waits.values()]
     if "stopped" in kinds:
         return StallClass.STOPPED
     if "file lock" in kinds:
         return StallClass.LOCK
-    return class_of_stacks(scene.stacks) or StallClass.WAITING
+    return class_of_stacks(stacks) or StallClass.WAITING
 
 
 def class_of_stacks(stacks: Iterable[ThreadStack]) -> StallClass | None:
@@ -123,6 +115,29 @@ def repetition(looks: Sequence[Sequence[Frame]]) -> Repetition:
     loops = {loop_around(frame.file, frame.line) for frame in innermost}
     in_loop = same_function and len(outer) == 1 and len(loops) == 1 and None not in loops
     return Repetition(same_function, same_line, in_loop)
+
+
+def busy_threads(stacks: Iterable[ThreadStack], busy_in_main: Collection[int]) -> BusyThreads:
+    """The threads that may be what keeps a job busy: of a process whose main thread is busy, that one only."""
+    return {(one.pid, one.thread): one.frames for one in stacks if one.main or one.pid not in busy_in_main}
+
+
+def class_of_busy(looks: Sequence[BusyThreads], *, one_call_too: bool = False) -> StallClass | None:
+    """The class of a busy job whose threads are at the same few lines at every look: spinning, or polling for a peer in a collective.
+
+    `one_call_too`: a single call that never leaves its line counts as spinning.
+    """
+    if not all(looks):
+        return None
+    threads = set.intersection(*(set(look) for look in looks))
+    repeated = [repetition([look[thread] for look in looks]) for thread in threads]
+    if not repeated or not all(one.same_function for one in repeated):
+        return None
+    if any(in_collective(looks[-1][thread]) for thread in threads):
+        return StallClass.COLLECTIVE
+    if all(one.in_loop for one in repeated) or (one_call_too and all(one.same_line for one in repeated)):
+        return StallClass.SPINNING
+    return None
 
 
 @functools.lru_cache(maxsize=64)

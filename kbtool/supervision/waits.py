@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from kbtool.supervision.processes import state_of
+
 SYSTEM_CALLS = {
     "x86_64": {
         0: "read", 1: "write", 7: "poll", 23: "select", 17: "pread64", 20: "writev", 34: "pause", 35: "nanosleep", 42: "connect", 43: "accept",
@@ -66,10 +68,8 @@ class Wait:
 def wait_of(pid: int, thread: int | None = None) -> Wait:
     """What a thread (default: the main one) waits for right now; `unknown` where the kernel does not tell this user."""
     task = f"/proc/{pid}/task/{thread or pid}"
-    try:
-        with open(f"{task}/stat", "rb") as file:
-            state = file.read().rpartition(b")")[2].split()[0].decode()
-    except (OSError, IndexError):
+    state = state_of(pid, thread)
+    if state == "?":
         return Wait("unknown", "gone")
     if state in "Tt":
         return Wait("stopped", "stopped by a signal or a debugger")

@@ -19,7 +19,7 @@ from kbtool.supervision.output import Output
 from kbtool.supervision.processes import sample
 from kbtool.supervision.report import Moment, Report, Stall
 from kbtool.supervision.signs import BUSY_CPU, Look, Signs
-from kbtool.supervision.stacks import Frame, capture
+from kbtool.supervision.stacks import capture
 from kbtool.supervision.startup_record import StartupRecords
 from kbtool.supervision.verdict import StallClass
 
@@ -27,9 +27,6 @@ PERIOD = 0.5
 """Seconds between looks, less where the stall limit is short."""
 
 LOOKS_A_LIMIT = 12
-SPIN_LOOKS = 4
-"""Stacks that must agree before a busy, silent job is said to spin."""
-
 ONE_CALL = 5.0
 """A single call that never leaves its line is given this many limits of CPU time: compiling and factorising take theirs."""
 
@@ -68,7 +65,7 @@ class Watch:
         self._stepped = False
         self._phase = "start"
         self._declared: Stall | None = None
-        self._spins: list[tuple[float, dict[tuple[int, str], tuple[Frame, ...]]]] = []
+        self._spins: list[tuple[float, verdict.BusyThreads]] = []
 
     def start(self) -> None:
         """Begin to look."""
@@ -144,34 +141,22 @@ class Watch:
     def _look_for_spin(self, now: float, silent: float) -> None:
         """Silence with a busy CPU: only a stack that is the same again and again makes it a stall."""
         limit = self.signs.silent_limit
-        if self._spins and now - self._spins[-1][0] < max(limit / SPIN_LOOKS / 2, PERIOD):
+        if self._spins and now - self._spins[-1][0] < max(limit / verdict.SPIN_LOOKS / 2, PERIOD):
             return
         if self.records is not None:
             self.records.update()
         found = capture(self.signs.rates.busy, self.records.by_pid if self.records else {}, self.family, only_faulthandler=True)
-        wanted = {(one.pid, one.thread): one.frames for one in found.stacks if one.main or one.pid not in self.signs.rates.busy_in_main}
-        self._spins.append((now, wanted))
-        del self._spins[: -4 * SPIN_LOOKS]
+        self._spins.append((now, verdict.busy_threads(found.stacks, self.signs.rates.busy_in_main)))
+        del self._spins[: -4 * verdict.SPIN_LOOKS]
         kind = self._spinning(limit)
         if kind is not None and silent >= limit:
             self._declare(self._investigate(silent, kind))
 
     def _spinning(self, limit: float) -> StallClass | None:
-        looks = self._spins[-SPIN_LOOKS:]
-        if len(looks) < SPIN_LOOKS or not all(stacks for _, stacks in looks):
+        if len(self._spins) < verdict.SPIN_LOOKS:
             return None
-        threads = set.intersection(*(set(stacks) for _, stacks in looks))
-        repeated = [verdict.repetition([stacks[thread] for _, stacks in looks]) for thread in threads]
-        if not repeated or not all(one.same_function for one in repeated):
-            return None
-        newest = looks[-1][1]
-        peers = [verdict.class_of_frames(newest[thread]) for thread in threads]
-        if StallClass.COLLECTIVE in peers:
-            return StallClass.COLLECTIVE
-        if all(one.in_loop for one in repeated):
-            return StallClass.SPINNING
-        long_enough = len(self._spins) >= 4 * SPIN_LOOKS and self.signs.cpu_in_silence >= ONE_CALL * limit
-        return StallClass.SPINNING if long_enough and all(one.same_line for one in repeated) else None
+        long_enough = len(self._spins) >= 4 * verdict.SPIN_LOOKS and self.signs.cpu_in_silence >= ONE_CALL * limit
+        return verdict.class_of_busy([threads for _, threads in self._spins[-verdict.SPIN_LOOKS:]], one_call_too=long_enough)
 
     def _investigate(self, seconds: float, kind: StallClass | None) -> Stall | None:
         if self.records is not None:

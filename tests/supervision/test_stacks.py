@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbtool.supervision.stacks import Frame, ThreadStack, group, parse_faulthandler, parse_py_spy, telling_frame
-from kbtool.supervision.verdict import FRAME_SIGNS, Scene, StallClass, class_of_frames, classify_still, repetition
+from kbtool.supervision.verdict import FRAME_SIGNS, StallClass, class_of_frames, classify_still, repetition
 from kbtool.supervision.waits import Wait
 
 DUMP = """\
@@ -83,8 +83,8 @@ def test_what_the_kernel_says_comes_first() -> None:
     """A stopped process is stopped and a file lock a file lock, whatever the frames say."""
     stacks = (stack(1, "all_reduce@/x/torch/distributed/d.py"),)
     for kind, expected in (("stopped", StallClass.STOPPED), ("file lock", StallClass.LOCK), ("lock", StallClass.COLLECTIVE)):
-        assert classify_still(Scene(stacks, (), {1: Wait(kind, "")})) is expected
-    assert classify_still(Scene((), (), {1: Wait("pipe", "")})) is StallClass.WAITING
+        assert classify_still(stacks, {1: Wait(kind, "")}) is expected
+    assert classify_still((), {1: Wait("pipe", "")}) is StallClass.WAITING
 
 
 def test_repetition_knows_a_short_while_loop(tmp_path: Path) -> None:
