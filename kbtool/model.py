@@ -164,6 +164,8 @@ class Reason(NamedTuple):
     line: int
     text: str
     tokens: tuple[str, ...]
+    in_other_words: str | None = None
+    """What the line says too, where the tokens were found in that: the text of another version or device for the same failure."""
 
 
 class Tally(NamedTuple):

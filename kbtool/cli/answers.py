@@ -62,7 +62,7 @@ def match_json(match: Match) -> dict[str, Any]:
         "confirms": match.confirms,
         "fix": match.fix,
         "path": match.path,
-        "why": [{"line": reason.line, "text": reason.text, "tokens": list(reason.tokens)} for reason in match.why],
+        "why": [{"line": reason.line, "text": reason.text, "tokens": list(reason.tokens), "in_other_words": reason.in_other_words} for reason in match.why],
         "outcomes": tally_json(match.tally),
     }
 
@@ -121,6 +121,7 @@ def _print_match(place: int, match: Match) -> None:
     print(f"   {styled(safe_line(match.id), 'cyan')} · {safe_line(match.domain)} · {styled(f'{match.confidence.value} {min(match.score, 0.99):.0%}', colour)}")
     for reason in match.why[:2]:
         _field("matched", f"line {reason.line}: {reason.text}"[:220], wrap=False)
+        _field("same as", reason.in_other_words or "", wrap=False)
     _field("cause", first_sentence(match.root_cause))
     if match.verify:
         _field("check", match.verify + (f"   → {match.confirms}" if match.confirms else ""), wrap=False)

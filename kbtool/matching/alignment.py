@@ -78,7 +78,10 @@ def _added(query: Query, line: WordingLine, weights: Mapping[str, float], positi
 
 
 def _below(query: Query, position: int) -> InputLine | None:
-    return query.lines[position + 1] if position + 1 < len(query.lines) else None
+    """The line after; what another could say in other words has none, and is after none."""
+    if query.lines[position].paraphrase or position + 1 == len(query.lines) or query.lines[position + 1].paraphrase:
+        return None
+    return query.lines[position + 1]
 
 
 ABSENT: Mapping[str, float] = {
@@ -103,7 +106,7 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     place, below = query.lines[key.position], _below(query, key.position)
     near = place.held | below.held if below else place.held
     there, missing = (tuple(token for token in key.line.tokens if (token in near) is held) for held in (True, False))
-    fixed = fixed_tokens(query.report.lines[place.at].text)
+    fixed = fixed_tokens(place.paraphrase or query.report.lines[place.at].text)
     given = [token for token in place.tokens if CODE not in token and (token in fixed or token in weights)]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
     elsewhere = bool(query.report.chain) and place.at not in query.report.chain

@@ -178,7 +178,12 @@ def _match(item: Scored, report: Report, calibration: confidence.Calibration) ->
 def _reasons(comparison: Comparison, report: Report) -> tuple[Reason, ...]:
     ranked = sorted(comparison.found.items(), key=lambda found: (-len(found[1]) * report.lines[found[0]].weight, found[0]))
     chosen = sorted(index for index, _ in ranked[:REASONS])
-    return tuple(Reason(report.lines[index].number, _clean(report.lines[index].text[:REASON_TEXT]), comparison.found[index]) for index in chosen)
+    return tuple(_reason(comparison, report, index) for index in chosen)
+
+
+def _reason(comparison: Comparison, report: Report, index: int) -> Reason:
+    line = report.lines[index]
+    return Reason(line.number, _clean(line.text[:REASON_TEXT]), comparison.found[index], comparison.paraphrases.get(index))
 
 
 def _redacted(failure: Failure | None) -> Failure | None:

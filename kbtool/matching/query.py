@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from kbtool.matching.profile import FRAMES, exception_types, line_tokens
+from kbtool.matching.rephrasing import other_words, prepared
 from kbtool.matching.report import Report, ReportLine
 from kbtool.matching.signs import Kind
 from kbtool.matching.tokens import CODE
@@ -16,6 +17,10 @@ TROUBLE: frozenset[Kind] = frozenset({Kind.EXCEPTION, Kind.SIGN, Kind.FALLOUT, K
 """Kinds of lines that a run without a failure doesn't print."""
 COMPARED_LINES = 240
 """Lines of a report, the weightiest first, that are compared one by one."""
+TELLING = 0.8
+"""Weight from which on a line is a message that could be worded otherwise."""
+PARAPHRASED = 0.6
+"""Factor for what a line does not say itself, but another version or device would."""
 
 
 class InputLine(NamedTuple):
@@ -27,6 +32,8 @@ class InputLine(NamedTuple):
     words: tuple[str, ...]
     held: frozenset[str]
     """The tokens, to look one up."""
+    paraphrase: str = ""
+    """The text, where the line says the same in other words (`rephrasing`)."""
 
 
 class Query(NamedTuple):
@@ -36,10 +43,13 @@ class Query(NamedTuple):
     bag: Mapping[str, float]
     """Token → weight of the weightiest line that holds it."""
     lines: tuple[InputLine, ...]
+    """Those of the report in their order, then what they could say in other words."""
     holders: Mapping[str, tuple[int, ...]]
     """Token → positions in `lines`."""
     primary: tuple[str, ...]
     """Tokens of the first real failure's message."""
+    paraphrases: tuple[tuple[str, ...], ...]
+    """Tokens of each text that this message could be in other words."""
     pairs: Mapping[tuple[str, str], float]
     """Consecutive words → weight of their line."""
     frames: frozenset[str]
@@ -55,25 +65,28 @@ class Query(NamedTuple):
 
 def make_query(report: Report) -> Query:
     """Prepare a report for comparison."""
-    lines = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
+    own = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
+    chosen = sorted(sorted(own, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at)
+    others = _in_other_words(chosen)
     bag: dict[str, float] = {}
     pairs: dict[tuple[str, str], float] = {}
-    for line in lines:
+    for line in (*own, *others):
         for token in line.tokens:
             bag[token] = max(bag.get(token, 0.0), line.weight)
         for pair in pairwise(line.words):
             pairs[pair] = max(pairs.get(pair, 0.0), line.weight)
-    chosen = tuple(sorted(sorted(lines, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at))
     primary = set(report.primary)
+    of_failure = [line for line in others if line.at in primary]
     return Query(
         report=report,
         bag=bag,
-        lines=chosen,
-        holders=_holders(chosen),
-        primary=tuple(dict.fromkeys(token for line in lines if line.at in primary for token in line.tokens)),
+        lines=(*chosen, *others),
+        holders=_holders((*chosen, *others)),
+        primary=tuple(dict.fromkeys(token for line in own if line.at in primary for token in line.tokens)),
+        paraphrases=tuple(line.tokens for line in of_failure),
         pairs=pairs,
-        frames=frozenset(token for line in lines if report.lines[line.at].kind in FRAMES for token in line.tokens),
-        types=exception_types(report),
+        frames=frozenset(token for line in own if report.lines[line.at].kind in FRAMES for token in line.tokens),
+        types=exception_types(report) + tuple(filter(None, (prepared(line.paraphrase).type for line in of_failure))),
         codes=frozenset(token.partition(CODE)[0] for token in bag if CODE in token),
         troubled=any(line.kind in TROUBLE for line in report.lines),
         at_home=not TRADE.isdisjoint(bag) or any(_shows_trade(line) for line in report.lines),
@@ -88,6 +101,19 @@ def _shows_trade(line: ReportLine) -> bool:
 def _input_line(index: int, line: ReportLine) -> InputLine:
     held, phrase = line_tokens(line)
     return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(phrase), frozenset(held))
+
+
+def _in_other_words(lines: Sequence[InputLine]) -> list[InputLine]:
+    """What the messages among the lines could say as well; a text that is wrapped is recognised with the line after."""
+    found: dict[str, InputLine] = {}
+    for line, below in zip_longest(lines, lines[1:]):
+        if line.weight < TELLING:
+            continue
+        words, held = (line.words + below.words, line.held | below.held) if below else (line.words, line.held)
+        for text in other_words(words, held, len(line.words)):
+            other = prepared(text)
+            found.setdefault(text, InputLine(line.at, PARAPHRASED * line.weight, other.tokens, other.words, frozenset(other.tokens), text))
+    return list(found.values())
 
 
 def _holders(lines: Iterable[InputLine]) -> dict[str, tuple[int, ...]]:

@@ -29,6 +29,8 @@ FAINT = 0.2
 """Weight of a line below which what stands in it is not evidence: progress, and fallout beside another failure."""
 CONTEXT_EXPLAINS = 0.6
 """How much a word of the failure's message counts as explained when only the entry's prose has it."""
+PARAPHRASED = 0.8
+"""How much a message counts as explained that says the same as the entry in other words."""
 WORDINGS = 2
 """Wordings of an entry that are compared in full."""
 
@@ -67,7 +69,9 @@ class Comparison(NamedTuple):
 
     features: Mapping[str, float]
     found: Mapping[int, tuple[str, ...]]
-    """Index of a report line → tokens of the symptom found in it."""
+    """Index of a report line → tokens of the symptom found in it, or in what it says in other words."""
+    paraphrases: Mapping[int, str]
+    """Index of a report line → these other words, where tokens were found in them."""
     weights: Mapping[str, float]
     """Token of the symptom → its weight."""
 
@@ -77,7 +81,7 @@ def comparisons(query: Query, profile: Profile, base: TokenFrequencies) -> list[
     shared = _shared_features(query, profile, base)
     likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
     compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in _likeliest(query, profile.wordings)]
-    return compared or [Comparison(dict.fromkeys(FEATURES, 0.0), {}, {})]
+    return compared or [Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}, {})]
 
 
 def _likeliest(query: Query, wordings: Sequence[Wording]) -> Sequence[Wording]:
@@ -116,7 +120,8 @@ def _compare_wording(query: Query, item: Wording, profile: Profile, base: TokenF
         "alternatives": math.log(len(profile.wordings)),
         **key_features(query, key, weights, explained, base),
     }
-    return Comparison(features, _found_tokens(query, found), weights)
+    there = (query.lines[place.position] for place in found)
+    return Comparison(features, _found_tokens(query, found), {line.at: line.paraphrase for line in there if line.paraphrase}, weights)
 
 
 def _token_weights(item: Wording, base: TokenFrequencies, context: frozenset[str]) -> dict[str, float]:
@@ -163,9 +168,14 @@ def _information(query: Query, tokens: Mapping[str, float], base: TokenFrequenci
 
 
 def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
-    """Share of the first failure's own message that the entry explains."""
+    """Share of the first failure's own message that the entry explains; of what it could say in other words a little less."""
+    others = [PARAPHRASED * _share_explained(tokens, weights, profile, base) for tokens in query.paraphrases]
+    return max(_share_explained(query.primary, weights, profile, base), *others, 0.0)
+
+
+def _share_explained(message: Sequence[str], weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
     total = got = 0.0
-    for token in query.primary:
+    for token in message:
         if CODE in token and token not in weights:
             continue
         idf = base.idf(token)
