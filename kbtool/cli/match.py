@@ -167,6 +167,8 @@ def _read(path: Path | None, tee: bool) -> Reading:
     try:
         with open(path, "rb", buffering=0) as file:
             return read_stream(file, tee=passing, progress=progress)
+    except BrokenPipeError:  # of the one who reads what is passed on
+        raise
     except OSError as error:
         raise KbError(f"{path}: can not be read: {error.strerror}", hint="check the name and the permissions of the file") from None
 

@@ -7,7 +7,7 @@ from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from kbtool.matching.profile import FRAMES, exception_types, line_tokens
-from kbtool.matching.rephrasing import other_words, prepared
+from kbtool.matching.rephrasing import anchors_in, other_words, prepared
 from kbtool.matching.report import Report, ReportLine
 from kbtool.matching.signs import Kind
 from kbtool.matching.tokens import CODE
@@ -67,7 +67,7 @@ def make_query(report: Report) -> Query:
     """Prepare a report for comparison."""
     own = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
     chosen = sorted(sorted(own, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at)
-    others = _in_other_words(chosen)
+    others = _in_other_words(report, chosen)
     bag: dict[str, float] = {}
     pairs: dict[tuple[str, str], float] = {}
     for line in (*own, *others):
@@ -103,16 +103,15 @@ def _input_line(index: int, line: ReportLine) -> InputLine:
     return InputLine(index, line.weight, tuple(dict.fromkeys(held)), tuple(phrase), frozenset(held))
 
 
-def _in_other_words(lines: Sequence[InputLine]) -> list[InputLine]:
+def _in_other_words(report: Report, lines: Sequence[InputLine]) -> list[InputLine]:
     """What the messages among the lines could say as well; a text that is wrapped is recognised with the line after."""
+    messages = [(line, report.lines[line.at].text, report.lines[below.at].text if below else "") for line, below in zip_longest(lines, lines[1:]) if line.weight >= TELLING]
+    anchors = anchors_in("\n".join(f"{text}\n{after}" for _, text, after in messages))
     found: dict[str, InputLine] = {}
-    for line, below in zip_longest(lines, lines[1:]):
-        if line.weight < TELLING:
-            continue
-        words, held = (line.words + below.words, line.held | below.held) if below else (line.words, line.held)
-        for text in other_words(words, held, len(line.words)):
-            other = prepared(text)
-            found.setdefault(text, InputLine(line.at, PARAPHRASED * line.weight, other.tokens, other.words, frozenset(other.tokens), text))
+    for line, text, after in messages if anchors else ():
+        for other in other_words(text, after, anchors):
+            said = prepared(other)
+            found.setdefault(other, InputLine(line.at, PARAPHRASED * line.weight, said.tokens, said.words, frozenset(said.tokens), other))
     return list(found.values())
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +10,7 @@ from typing import NamedTuple
 from kbtool.matching.tokens import CODE, cut
 
 TABLE = Path(__file__).with_name("paraphrases.txt")
-_TYPED = re.compile(r"(?:\w+\.)*(\w+(?:Error|Exception)): ")
-_WORD = re.compile(r"[a-z_][a-z0-9_]*(?<!s)(?!\w)")
+_PUNCTUATION = "`'\".,:;()[]{}<>*&|="
 
 
 class Family(NamedTuple):
@@ -45,41 +43,51 @@ def families() -> tuple[Family, ...]:
 @cache
 def prepared(text: str) -> Text:
     """A text as it is compared."""
-    typed = _TYPED.match(text)
+    kind, message = _parted(text)
     held, words = cut(text)
-    message, needed = cut(text[typed.end() :]) if typed else (held, words)
-    codes = frozenset(token for token in message if CODE in token)
-    return Text(tuple(dict.fromkeys(held)), tuple(words), tuple(needed), codes, typed[1] if typed else "")
+    said, needed = cut(message)
+    return Text(tuple(dict.fromkeys(held)), tuple(words), tuple(needed), frozenset(token for token in said if CODE in token), kind.rpartition(".")[2])
 
 
-def anchor(text: str) -> str:
-    """The token by which a text is sought: the longest word of its message."""
-    typed = _TYPED.match(text)
-    return max(_WORD.findall(text.lower(), typed.end() if typed else 0) or prepared(text).tokens, key=len)
+def _parted(text: str) -> tuple[str, str]:
+    """The exception type that a text begins with, or nothing, and its message."""
+    head, _, message = text.partition(": ")
+    return (head, message) if head.endswith(("Error", "Exception")) and " " not in head else ("", text)
 
 
 @cache
 def _by_anchor() -> Mapping[str, Sequence[tuple[str, Family]]]:
-    """Anchor → texts with their families. Only a text that a report may hold is ever cut into tokens: a start would feel it."""
+    """The longest word of a message → the texts with it: only a text that a report may hold is ever cut into tokens, or a start would feel it."""
     found: dict[str, list[tuple[str, Family]]] = {}
     for family in families():
         for text in family.texts:
-            found.setdefault(anchor(text), []).append((text, family))
+            found.setdefault(max(_parted(text)[1].split(), key=len).strip(_PUNCTUATION), []).append((text, family))
     return found
 
 
-def recognised(words: Sequence[str], tokens: Set[str], begin: int) -> Iterator[tuple[str, Family]]:
-    """The texts that these words and tokens say, with their families; each must begin in the first `begin` words."""
-    anchors = _by_anchor()
-    for token in anchors.keys() & tokens:
-        for text, family in anchors[token]:
-            sought, given = prepared(text), iter(words)
-            if sought.codes <= tokens and sought.needed[0] in words[:begin] and all(word in given for word in sought.needed):
-                yield text, family
+def anchors_in(report: str) -> list[str]:
+    """The words in a report, as it is spelt, by which texts are sought; most reports have none."""
+    return [anchor for anchor in _by_anchor() if anchor in report]
 
 
-def other_words(words: Sequence[str], tokens: Set[str], begin: int) -> list[str]:
-    """What could be said in place of what `recognised` finds."""
-    found = list(recognised(words, tokens, begin))
+def recognised(line: str, below: str, anchors: Sequence[str]) -> list[tuple[str, Family]]:
+    """The texts that a line says, alone or with the line after it, with their families; only those with these `anchors` are sought."""
+    both = f"{line} {below}"
+    likely = [one for anchor in anchors if anchor in both for one in _by_anchor()[anchor]]
+    if not likely:
+        return []
+    begin = cut(line)[1]
+    tokens, words = cut(both)
+    return [(text, family) for text, family in likely if _says(prepared(text), begin, words, frozenset(tokens))]
+
+
+def _says(text: Text, begin: Sequence[str], words: Sequence[str], tokens: Set[str]) -> bool:
+    given = iter(words)
+    return text.codes <= tokens and text.needed[0] in begin and all(word in given for word in text.needed)
+
+
+def other_words(line: str, below: str, anchors: Sequence[str]) -> list[str]:
+    """What a line could say in place of what is recognised in it."""
+    found = recognised(line, below, anchors)
     said = {text for text, _ in found}
     return list(dict.fromkeys(text for _, family in sorted(found) for text in family.texts if text not in said))

@@ -75,6 +75,21 @@ def test_tee_passes_the_input_through_and_answers_on_stderr(kb: Kb, base: Path) 
     assert "disk-full" in done.stderr
 
 
+def test_a_reader_of_the_passed_on_text_may_stop_early(base: Path, tmp_path: Path) -> None:
+    """`kb match --tee FILE | head -1` is no fault of the file: nothing is said of it."""
+    log = tmp_path / "train.log"
+    log.write_text("a line\n" * 100_000 + TEXT)
+    job = subprocess.Popen([sys.executable, "-m", "kbtool", "--entries", str(base), "match", "--tee", str(log)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert job.stdout is not None and job.stderr is not None
+    assert job.stdout.readline() == b"a line\n"
+    job.stdout.close()
+    told = job.stderr.read()
+    job.stderr.close()
+    job.wait(timeout=60)
+
+    assert b"can not be read" not in told and b"Traceback" not in told
+
+
 @pytest.mark.parametrize("place", ["first", "middle", "last"])
 def test_a_large_stream_is_answered_like_a_small_one(place: str, base: Path) -> None:
     """48 MiB of lines that look like errors and are all different: the cause is named, and the program's peak stays below 100 MiB."""
