@@ -1,18 +1,20 @@
 """The structure of a Markdown file of the base: front matter, title, sections, fences and tables, each with its lines.
 
-markdown-it-py finds the blocks (inline markup is not parsed: nobody needs it, and it would double the time). Lines are kept as
+markdown-it-py finds the blocks where a page is not plain (inline markup is not parsed: nobody needs it, and it would double the time). Lines are kept as
 bytes with their endings, so that a change can be spliced in and every other byte stays what it was.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from kbtool.knowledge.frontmatter import FrontMatter, FrontMatterError, parse
 from kbtool.knowledge.headings import section_name
+from kbtool.knowledge.plain_markdown import Block, plain_blocks
 
 BOM = b"\xef\xbb\xbf"
 
@@ -139,28 +141,27 @@ def _parser() -> Any:
 
 
 def _assemble(lines: tuple[bytes, ...], front: FrontMatter | None, body: int, text: str) -> Document:
-    tokens = _parser().parse(text)
-    title, title_line = None, body
-    openings: list[tuple[str, int]] = []
-    fences: list[Fence] = []
     tables: list[Table] = []
+    blocks = plain_blocks(text)
+    if blocks is None:
+        tokens = _parser().parse(text)
+        blocks = list(_blocks(tokens))
+        tables = [_table(tokens, at, body) for at, token in enumerate(tokens) if token.type == "table_open" and token.level == 0]
+    title = next((block for block in blocks if block.level == 1), None)
+    openings = [(" ".join(block.text.split()), block.start + body) for block in blocks if block.level == 2]
+    fences = [Fence(block.info, block.text, block.start + body, block.end + body) for block in blocks if block.level == 0]
+    return Document(lines, front, body, " ".join(title.text.split()) if title else None, title.start + body if title else body, _sections(openings, fences, tables, len(lines)))
+
+
+def _blocks(tokens: list[Any]) -> Iterator[Block]:
+    """The headings and fences among markdown-it's tokens that stand in no list and no quotation."""
     for at, token in enumerate(tokens):
         if token.level != 0 or token.map is None:
             continue
-        line = token.map[0] + body
-        if token.type == "heading_open" and token.tag == "h1" and title is None:
-            title, title_line = _heading_text(tokens[at + 1]), line
-        elif token.type == "heading_open" and token.tag == "h2":
-            openings.append((_heading_text(tokens[at + 1]), line))
+        if token.type == "heading_open":
+            yield Block(int(token.tag[1]), tokens[at + 1].content, "", *token.map)
         elif token.type == "fence":
-            fences.append(Fence(token.info.strip(), token.content.removesuffix("\n"), line, token.map[1] + body))
-        elif token.type == "table_open":
-            tables.append(_table(tokens, at, body))
-    return Document(lines, front, body, title, title_line, _sections(openings, fences, tables, len(lines)))
-
-
-def _heading_text(inline: Any) -> str:
-    return " ".join(inline.content.split())
+            yield Block(0, token.content.removesuffix("\n"), token.info.strip(), *token.map)
 
 
 def _table(tokens: list[Any], at: int, body: int) -> Table:
