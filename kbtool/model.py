@@ -10,6 +10,8 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
+from kbtool.patterns import Pattern
+
 
 class Status(str, Enum):
     """Where an entry stands in its life: a draft is matched but never strong, a retired one only with ``--all``."""
@@ -125,13 +127,15 @@ def first_sentence(text: str) -> str:
     """The first sentence of a paragraph on one line; full stops inside names, numbers and code do not end it."""
     line = " ".join(text.strip().split("\n\n")[0].split())
     in_code = False
-    for at, char in enumerate(line):
-        if char == "`":
+    for found in _CODE_OR_END.regex.finditer(line):
+        if found[0] == "`":
             in_code = not in_code
-        ends = char in "。！？" or (char in ".!?" and line[at + 1 : at + 2] in ("", " "))
-        if ends and not in_code:
-            return line[: at + 1]
+        elif not in_code:
+            return line[: found.end()]
     return line
+
+
+_CODE_OR_END = Pattern(r"`|[。！？]|[.!?](?= |$)")
 
 
 class Domain(NamedTuple):

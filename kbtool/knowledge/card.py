@@ -110,9 +110,10 @@ def likeness(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 
 def to_json(card: Card) -> str:
     """A card as the index keeps it: its values in the order of the fields."""
-    return json.dumps([getattr(card, name) for name in _NAMES], ensure_ascii=False, separators=(",", ":"))
+    return _ENCODE([getattr(card, name) for name in _NAMES])
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NAMES = tuple(field.name for field in fields(Card))
 _TUPLES = tuple(field.name in ("tags", "applies_to", "needs", "sketch") for field in fields(Card))
 

@@ -5,7 +5,6 @@ A new index is made beside the old one and renamed over it; readers keep what th
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -19,7 +18,7 @@ from typing import Any
 
 from kbtool.matching import schema
 from kbtool.matching.postings import packed, posting, token_parts, unpacked
-from kbtool.matching.profile import from_json
+from kbtool.matching.profile import encode, from_json
 from kbtool.matching.rows import card_row, domain_row, entry_row
 from kbtool.matching.scan import Stamp
 
@@ -60,7 +59,7 @@ def read_files(root: Path, stamps: dict[str, Stamp], progress: Progress | None =
     numbers = numbers or Numbers()
     for done, (relative, stamp) in enumerate(sorted(stamps.items())):
         problems = _read_one(root, relative, content, taken, numbers)
-        content.files.append({"path": relative, **stamp.row(), "problems": json.dumps(problems, ensure_ascii=False)})
+        content.files.append({"path": relative, **stamp.row(), "problems": encode(problems)})
         if progress is not None:
             progress(done + 1, len(stamps))
     return content

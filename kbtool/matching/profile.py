@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kbtool.matching import signs
-from kbtool.matching.report import Report, ReportLine, report_text
+from kbtool.matching.report import Report, ReportLine, classified_lines
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import cut, fixed_tokens, tokens
+from kbtool.matching.tokens import VARIABLE, cut, fixed_tokens, tokens
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -105,7 +105,11 @@ def line_tokens(line: ReportLine) -> tuple[list[str], list[str]]:
 
 def exception_types(report: Report) -> tuple[str, ...]:
     """Exception types that a report names, in order, without modules and doubles."""
-    return tuple(dict.fromkeys(_types(report.lines)))
+    return _distinct_types(report.lines)
+
+
+def _distinct_types(lines: Iterable[ReportLine]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_types(lines)))
 
 
 def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
@@ -118,36 +122,44 @@ def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
 
 def wording(text: str) -> Wording:
     """A symptom fence as it is compared."""
-    report = report_text(text)
+    classified = classified_lines(text)
     lines: list[WordingLine] = []
-    for line in report.lines:
+    for line in classified:
         weight = REMARK_WEIGHT if _REMARK.match(line.text) else LINE_WEIGHTS.get(line.kind, 1.0)
         if weight and len(lines) < WORDING_CAP:
             held, phrase = line_tokens(line)
             frame = line.kind in (Kind.FRAME, Kind.CODE)
-            variable: frozenset[str] = frozenset() if frame else frozenset(held) - fixed_tokens(line_text(line))
+            variable: frozenset[str] = frozenset() if frame else _variable(line, held)
             lines.append(WordingLine(tuple(dict.fromkeys(held)), tuple(phrase), weight, frame, variable))
-    return Wording(tuple(lines), exception_types(report))
+    return Wording(tuple(lines), _distinct_types(classified))
+
+
+def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
+    text = line_text(line)
+    return frozenset(held) - fixed_tokens(text) if line.mended or VARIABLE.search(text) else frozenset()
 
 
 def make_profile(entry: Entry) -> Profile:
     """The profile of an entry."""
-    context = " \n".join((entry.title, entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or ""))
+    title = frozenset(tokens(entry.title))
+    prose = " \n".join((entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or ""))
     return Profile(
         tuple(wording(text) for text in entry.symptoms[:WORDINGS_CAP]),
         tuple(wording(text) for text in entry.not_this[:WORDINGS_CAP]),
-        frozenset(tokens(context)),
-        frozenset(tokens(entry.title)),
+        title.union(tokens(prose)),
+        title,
     )
 
 
 def to_json(profile: Profile) -> str:
     """The profile as the index keeps it."""
-    return json.dumps(
-        {"wordings": _wordings(profile.wordings), "lookalikes": _wordings(profile.lookalikes), "context": sorted(profile.context), "title": sorted(profile.title)},
-        ensure_ascii=False,
-        separators=(",", ":"),
+    return encode(
+        {"wordings": _wordings(profile.wordings), "lookalikes": _wordings(profile.lookalikes), "context": sorted(profile.context), "title": sorted(profile.title)}
     )
+
+
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""A value as JSON in the index."""
 
 
 def _wordings(wordings: tuple[Wording, ...]) -> list[object]:

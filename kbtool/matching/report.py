@@ -84,6 +84,11 @@ def report_text(text: str) -> Report:
     return make_report(read_text(text))
 
 
+def classified_lines(text: str) -> list[ReportLine]:
+    """The cleaned lines of a text at hand with their kinds, before any is weighed."""
+    return _classify(list(_cleaned(read_text(text).lines)))
+
+
 def make_report(reading: Reading) -> Report:
     """The report of what was kept of an input."""
     lines = _classify(list(_cleaned(reading.lines)))

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbtool.matching.profile import Profile, from_json, make_profile, symptom_tokens, to_json
+from kbtool.matching.profile import Profile, encode, from_json, make_profile, symptom_tokens, to_json
 from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
 
 ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "outcomes", "applies_to", "profile")
@@ -48,8 +48,8 @@ def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], Profile]:
         "verify": check.command if check else "",
         "confirms": check.confirms if check else None,
         "fix": entry.fix,
-        "outcomes": json.dumps(tally_of(entry.outcomes, check.digest if check else ""), separators=(",", ":")),
-        "applies_to": json.dumps(entry.applies_to),
+        "outcomes": encode(tally_of(entry.outcomes, check.digest if check else "")),
+        "applies_to": encode(entry.applies_to),
         "profile": to_json(profile),
     }
     return row, profile
@@ -96,7 +96,7 @@ def domain_row(domain: Domain, relative: str) -> dict[str, Any]:
     return {
         "name": domain.name,
         "path": relative,
-        "keywords": json.dumps(domain.keywords, ensure_ascii=False),
+        "keywords": encode(domain.keywords),
         "first_action": domain.first_action,
         "minimal_check": domain.minimal_check,
         "go_back_when": domain.go_back_when,

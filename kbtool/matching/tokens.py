@@ -52,28 +52,26 @@ def cut(line: str) -> tuple[list[str], list[str]]:
     """The tokens and the words of a line, in one pass."""
     held: list[str] = []
     phrase: list[str] = []
-    previous = ""
-    end = 0
+    previous: re.Match[str] | None = None
+    """The name before, which a number may belong to."""
     for found in (_ASCII_TOKEN if line.isascii() else _TOKEN.regex).finditer(line):
-        text = found.group()
+        text = found[0]
         first = text[0]
-        if first.isdigit() or (first == "-" and text[1].isdigit()):
-            if text.startswith("0x"):
-                previous = ""
-            elif previous and _GLUE.match(line, end, found.start()):
-                held.append(f"{_stem(previous.lower().lstrip('-'))}{CODE}{text}")
-                previous = ""
+        if "9" < first < CJK_START or text.startswith("--"):
+            names = _names(text)
+            held += names
+            phrase += names[:1]
+            previous = found
         elif first >= CJK_START:
             pairs = _cjk(text)
             held += pairs
             phrase += pairs
-            previous = ""
-        else:
-            names = _names(text) if len(text) <= LONGEST else ()
-            held += names
-            phrase += names[:1]
-            previous = text
-        end = found.end()
+            previous = None
+        elif text.startswith("0x"):
+            previous = None
+        elif previous is not None and _GLUE.match(line, previous.end(), found.start()):
+            held.append(f"{_stem(previous[0].lower().lstrip('-'))}{CODE}{text}")
+            previous = None
     held += (f"http{CODE}{found}" for found in _HTTP.findall(line))
     return held, phrase
 
@@ -88,7 +86,7 @@ def words(line: str) -> list[str]:
     return cut(line)[1]
 
 
-_VARIABLE = re.compile(
+VARIABLE = re.compile(
     r"https?://\S+"
     r"|(?<!\w)'[^'\n]{1,120}'(?!\w)"
     r'|"[^"\n]{1,120}"'
@@ -97,12 +95,13 @@ _VARIABLE = re.compile(
     r"|\{[^{}\n]{0,160}\}"
     r"|(?:[A-Za-z]:|~|\.{1,3})?(?:[/\\][\w.@+-]+){2,}"
 )
+"""What a message is about: quotes, brackets, addresses and paths."""
 
 
 @lru_cache(512)
 def fixed_tokens(line: str) -> frozenset[str]:
     """The tokens that a message has whatever it is about: those outside of quotes, brackets, addresses and paths."""
-    return frozenset(tokens(_VARIABLE.sub(" ", line)))
+    return frozenset(tokens(VARIABLE.sub(" ", line)))
 
 
 def _cjk(text: str) -> list[str]:
@@ -113,7 +112,7 @@ def _cjk(text: str) -> list[str]:
 def _names(text: str) -> tuple[str, ...]:
     """A name and its parts; the same few names make up most of a log."""
     lowered = text.lower()
-    if _HASH.match(lowered) or lowered in STOP_WORDS:
+    if len(text) > LONGEST or _HASH.match(lowered) or lowered in STOP_WORDS:
         return ()
     names = [_stem(lowered)]
     humps = [hump.lower() for hump in _HUMP.findall(text) if not hump[0].isdigit()]
