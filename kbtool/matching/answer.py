@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -145,7 +146,9 @@ def _sought(query: Query, index: Index) -> list[Telling]:
     base = index.frequencies(query.bag)
     frequency = base.frequency
     primary = frozenset(query.primary)
-    known = [Telling(token, weight, base.idf(token), token in primary) for token, weight in query.bag.items() if frequency[token]]
+    reworded = Counter(token for tokens in query.paraphrases for token in tokens)
+    share = 1.0 / (len(query.paraphrases) or 1)
+    known = [Telling(token, weight, base.idf(token), token in primary, share * reworded[token]) for token, weight in query.bag.items() if frequency[token]]
     known.sort(key=lambda telling: -telling.weight * telling.idf)
     sought: list[Telling] = []
     postings = 0

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from kbtool.matching.index import Index, Outline
 from kbtool.matching.postings import CONTEXT, PARTS, SHIFT, SYMPTOM, TITLE
 from kbtool.matching.rows import Record
+from kbtool.matching.score import CONTEXT_EXPLAINS, PARAPHRASE_EXPLAINS
 from kbtool.model import Status
 
 SIFTED = 2000
@@ -31,7 +32,6 @@ PORTIONS = (0, 6, *range(8, 21, 2))
 MOST = PORTIONS[-1]
 PART_FACTORS = tuple((1.0 if part & SYMPTOM else 0.0) + (0.6 if part & CONTEXT else 0.0) + (0.5 if part & TITLE else 0.0) for part in range(PARTS + 1))
 """What holding a token in these parts of an entry counts in the first pass."""
-CONTEXT_EXPLAINS = 0.6
 USUAL_BITS = 4.0
 """What a token of an entry tells on the average: how much of a title or symptom is missing is counted, not weighed."""
 SHORT_SYMPTOM = 5.0
@@ -51,6 +51,8 @@ class Telling(NamedTuple):
     idf: float
     primary: bool
     """It stands in the message of the first real failure."""
+    paraphrase: float = 0.0
+    """In how many of the texts that this message could be in other words it stands, as a share."""
 
 
 class Candidate(NamedTuple):
@@ -65,10 +67,10 @@ class Candidate(NamedTuple):
 class _Found:
     """What the postings show of a finalist, summed up."""
 
-    __slots__ = ("explained", "prose", "salient", "salients", "symptom", "title")
+    __slots__ = ("explained", "prose", "reworded", "salient", "salients", "symptom", "title")
 
     def __init__(self) -> None:
-        self.explained = self.prose = self.salient = self.symptom = self.title = 0.0
+        self.explained = self.prose = self.reworded = self.salient = self.symptom = self.title = 0.0
         self.salients = 0
 
 
@@ -140,7 +142,8 @@ def _estimates(postings: Mapping[str, array[int]], sought: Sequence[Telling], ou
         for value in _postings_of(found, postings.get(telling.token)):
             _add(found[value >> SHIFT], telling, value & PARTS)
     primary = sum(telling.idf for telling in sought if telling.primary) or 1.0
-    return {outline.number: _estimate(found[outline.number], outline, primary) for outline in outlines}
+    reworded = sum(telling.idf * telling.paraphrase for telling in sought) or 1.0
+    return {outline.number: _estimate(found[outline.number], outline, primary, reworded) for outline in outlines}
 
 
 def _postings_of(numbers: Collection[int], values: array[int] | None) -> Iterator[int]:
@@ -167,14 +170,16 @@ def _add(finalist: _Found, telling: Telling, parts: int) -> None:
         finalist.prose += bits
     if parts & TITLE:
         finalist.title += bits
+    if telling.paraphrase and parts & SYMPTOM:
+        finalist.reworded += telling.idf
     if telling.primary and parts:
         finalist.explained += telling.idf if parts & SYMPTOM else CONTEXT_EXPLAINS * telling.idf
 
 
-def _estimate(found: _Found, outline: Outline, primary: float) -> float:
+def _estimate(found: _Found, outline: Outline, primary: float, reworded: float) -> float:
     return (
         BIAS
-        + EXPLAINED * found.explained / primary
+        + EXPLAINED * max(found.explained / primary, PARAPHRASE_EXPLAINS * min(1.0, found.reworded / reworded))
         + INFORMATION * math.log1p(found.symptom)
         + SALIENT_INFORMATION * math.log1p(found.salient)
         + CONTEXT_INFORMATION * math.log1p(found.prose)

@@ -29,7 +29,7 @@ FAINT = 0.2
 """Weight of a line below which what stands in it is not evidence: progress, and fallout beside another failure."""
 CONTEXT_EXPLAINS = 0.6
 """How much a word of the failure's message counts as explained when only the entry's prose has it."""
-PARAPHRASED = 0.8
+PARAPHRASE_EXPLAINS = 0.8
 """How much a message counts as explained that says the same as the entry in other words."""
 WORDINGS = 2
 """Wordings of an entry that are compared in full."""
@@ -169,7 +169,7 @@ def _information(query: Query, tokens: Mapping[str, float], base: TokenFrequenci
 
 def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
     """Share of the first failure's own message that the entry explains; of what it could say in other words a little less."""
-    others = [PARAPHRASED * _share_explained(tokens, weights, profile, base) for tokens in query.paraphrases]
+    others = [PARAPHRASE_EXPLAINS * _share_explained(tokens, weights, profile, base) for tokens in query.paraphrases]
     return max(_share_explained(query.primary, weights, profile, base), *others, 0.0)
 
 

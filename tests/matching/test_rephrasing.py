@@ -111,3 +111,17 @@ def test_what_is_said_is_not_said_again() -> None:
     others = other_words(EMBEDDING, "", anchors_in(EMBEDDING))
     assert others
     assert EMBEDDING not in others
+
+
+def test_other_words_count_among_many_rivals(tmp_path: Path, make_entry: Callable[..., str]) -> None:
+    """Among thirty entries with the report's own wording of other faults, the one with the failure's other words is still compared."""
+    entries = {
+        f"training/rival-{number}": make_entry(
+            title=f"Kernel number {number} asserts", symptom=f"Kernel{number}.cu:12: indexCheck{number}: block: [0,0,0], thread: [1,0,0] Assertion `x{number} < limit{number}` failed."
+        )
+        for number in range(30)
+    }
+    entries["training/ids-beyond-table"] = make_entry(title="Token ids beyond the embedding", symptom=EMBEDDING)
+    index = open_index([Base(build_base(tmp_path / "entries", entries), "chosen", True)])
+    found = [match.id for match in answer_text(f"{ASSERTION}\nRuntimeError: CUDA error: device-side assert triggered\n", index).matches]
+    assert found[:1] == ["ids-beyond-table"]
