@@ -5,25 +5,29 @@ A new index is made beside the old one and renamed over it; readers keep what th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
 from array import array
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kbtool.matching import schema
+from kbtool.matching.extract import Extract, extract
 from kbtool.matching.postings import packed, posting, token_parts, unpacked
 from kbtool.matching.profile import encode, from_json
-from kbtool.matching.rows import card_row, domain_row, entry_row
 from kbtool.matching.scan import Stamp
 
 Progress = Callable[[int, int], object]
 """Called with files done and files in all."""
+
+MANY = 400
+"""Files from which on it is worth the start of other processes to read them."""
 
 
 @dataclass
@@ -57,39 +61,40 @@ def read_files(root: Path, stamps: dict[str, Stamp], progress: Progress | None =
     content = Content()
     taken: dict[str, str] = {}
     numbers = numbers or Numbers()
-    for done, (relative, stamp) in enumerate(sorted(stamps.items())):
-        problems = _read_one(root, relative, content, taken, numbers)
-        content.files.append({"path": relative, **stamp.row(), "problems": encode(problems)})
-        if progress is not None:
-            progress(done + 1, len(stamps))
+    names = sorted(stamps)
+    with contextlib.closing(_extracts(root, names)) as extracts:
+        for done, (relative, found) in enumerate(zip(names, extracts, strict=True)):
+            problems = _take(content, relative, found, taken, numbers)
+            content.files.append({"path": relative, **stamps[relative].row(), "problems": encode(problems)})
+            if progress is not None:
+                progress(done + 1, len(stamps))
     return content
 
 
-def _read_one(root: Path, relative: str, content: Content, taken: dict[str, str], numbers: Numbers) -> list[list[Any]]:
-    from kbtool.knowledge.domains import parse_domain
-    from kbtool.knowledge.entry import parse_entry
-    from kbtool.knowledge.problems import ERROR, EntryError
+def _extracts(root: Path, names: Sequence[str]) -> Generator[Extract, None, None]:
+    """The extracts of the files in their order, read by several processes where there are many and more than one processor."""
+    if len(names) >= MANY:
+        from kbtool.matching import workers
 
-    path = root / relative
-    domain, _, name = relative.partition("/")
-    try:
-        data = path.read_bytes()
-        if name == "README.md":
-            content.domains.append(domain_row(parse_domain(data, path=path), relative))
-            return []
-        entry = parse_entry(data, path=path, domain=domain)
-    except EntryError as error:
-        return [[problem.line, problem.message] for problem in error.problems if problem.level == ERROR]
-    except OSError as error:
-        return [[1, f"can not be read: {error.strerror}"]]
-    if entry.id in taken:
-        return [[1, f"the id `{entry.id}` is taken by {taken[entry.id]}"]]
-    taken[entry.id] = relative
+        if workers.processors() > 1:
+            return workers.extracts(root, names)
+    return (extract(root, name) for name in names)
+
+
+def _take(content: Content, relative: str, found: Extract, taken: dict[str, str], numbers: Numbers) -> list[list[Any]]:
+    """Add one file's rows; gives its problems. Of two entries with the same id the first one counts."""
+    if found.domain is not None:
+        content.domains.append(found.domain)
+    if found.entry is None:
+        return found.problems
+    entry_id = found.entry["id"]
+    if entry_id in taken:
+        return [[1, f"the id `{entry_id}` is taken by {taken[entry_id]}"]]
+    taken[entry_id] = relative
     number = numbers.of(relative)
-    row, profile = entry_row(entry, relative)
-    content.entries.append({"number": number, **row})
-    content.cards.append({"number": number, "card": card_row(entry, profile)})
-    for token, parts in token_parts(profile, entry.id).items():
+    content.entries.append({"number": number, **found.entry})
+    content.cards.append({"number": number, "card": found.card})
+    for token, parts in found.parts.items():
         content.postings[token].append(posting(number, parts))
     return []
 
