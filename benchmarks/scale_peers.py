@@ -29,12 +29,17 @@ def processor_ms(do: Callable[[], object]) -> float:
     return 1000 * (time.process_time() - begun)
 
 
+def children_ms() -> float:
+    """Milliseconds of processor time (user and system) of all programs that this one started and waited for."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (spent.ru_utime + spent.ru_stime)
+
+
 def child_ms(command: Sequence[str], given: bytes = b"", **environment: str) -> float:
     """Milliseconds of processor time (user and system) of a program."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = children_ms()
     subprocess.run(command, input=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **environment}, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return children_ms() - before
 
 
 def rows(base: Path) -> list[dict[str, str]]:
