@@ -59,10 +59,13 @@ def _best_place(query: Query, line: WordingLine, weights: Mapping[str, float], m
                 sums[position] = sums.get(position, 0.0) + weight
     if not sums:
         return None
+    lines = query.lines
+    sure = max([value * lines[position].weight for position, value in sums.items()])
     best, most = -1, -1.0
     for position, value in sums.items():
-        weight = query.lines[position].weight
-        if (value + BELOW * (mass - value)) * weight > most:  # else not even the line after can make up for it
+        weight = lines[position].weight
+        hoped = (value + BELOW * (mass - value)) * weight  # where the line after makes up for all that is missing
+        if hoped >= sure and hoped > most:
             joined = (value + BELOW * _added(query, line, weights, position)) * weight
             if joined > most:
                 best, most = position, joined
@@ -105,20 +108,23 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
         return ABSENT
     place, below = query.lines[key.position], _below(query, key.position)
     near = place.held | below.held if below else place.held
-    there, missing = (tuple(token for token in key.line.tokens if (token in near) is held) for held in (True, False))
+    idf = base.idf
+    there = [token for token in key.line.tokens if token in near]
+    missing = [weights[token] for token in key.line.tokens if token not in near]
     fixed = fixed_tokens(place.paraphrase or query.report.lines[place.at].text)
     given = [token for token in place.tokens if CODE not in token and (token in fixed or token in weights)]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
+    telling = [token for token in there if token.partition(CODE)[0] not in EVERYDAY]
     elsewhere = bool(query.report.chain) and place.at not in query.report.chain
     in_order, present = _in_order(query, key, weights)
     return {
-        "key_missing": sum(weights[token] for token in missing) / key.mass,
-        "key_extra_known": sum(map(base.idf, known_extra)) / (sum(map(base.idf, given)) or 1.0),
+        "key_missing": sum(missing) / key.mass,
+        "key_extra_known": sum(map(idf, known_extra)) / (sum(map(idf, given)) or 1.0),
         "key_in_order": in_order,
         "key_reordered": present - in_order,
-        "key_worst": min(1.0, max((weights[token] for token in missing), default=0.0) / WORST),
-        "key_information": math.log1p(sum(map(base.idf, there))),
-        "key_everyday": max(0.0, 1.0 - math.log1p(sum(base.idf(token) for token in there if token.partition(CODE)[0] not in EVERYDAY))),
+        "key_worst": min(1.0, max(missing, default=0.0) / WORST),
+        "key_information": math.log1p(sum(map(idf, there))),
+        "key_everyday": max(0.0, 1.0 - math.log1p(sum(map(idf, telling)))),
         "key_primary": float(place.at in query.report.primary),
         "key_fallout": float(query.report.lines[place.at].kind is Kind.FALLOUT),
         "elsewhere_unexplained": (1.0 - explained) if elsewhere else 0.0,
@@ -127,12 +133,14 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
 
 def _in_order(query: Query, key: Place, weights: Mapping[str, float]) -> tuple[float, float]:
     """Shares by weight of the line's words that the input has in the same order, and at all."""
-    total = sum([weights.get(word, 0.0) for word in key.line.words])
+    words = key.line.words
+    weighed = [weights.get(word, 0.0) for word in words]
+    total = sum(weighed)
     if not total:
         return 1.0, 1.0
     place, below = query.lines[key.position], _below(query, key.position)
     given = (place.words + below.words if below else place.words)[:WORDS_CAP]
-    equal = (block for block in LCSseq.opcodes(key.line.words, given) if block.tag == "equal")
-    kept = sum([weights.get(word, 0.0) for block in equal for word in key.line.words[block.src_start : block.src_end]])
-    held = frozenset(given)
-    return kept / total, sum([weights.get(word, 0.0) for word in key.line.words if word in held]) / total
+    held = set(given)
+    dropped = sum([weighed[edit.src_pos] for edit in LCSseq.editops(words, given) if edit.tag == "delete"])
+    present = sum([weight for word, weight in zip(words, weighed, strict=True) if word in held])
+    return (total - dropped) / total, present / total

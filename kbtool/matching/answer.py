@@ -128,9 +128,8 @@ def _order(one: tuple[float, Record, Comparison]) -> tuple[float, str]:
 
 
 def _wanted(records: Sequence[Record]) -> set[str]:
-    wanted = {token for record in records for item in (*record.profile.wordings, *record.profile.lookalikes) for line in item.lines for token in line.tokens}
-    wanted.update(token for record in records for token in record.profile.context)
-    return wanted
+    wanted: set[str] = set()
+    return wanted.union(*[record.profile.weighed_tokens() for record in records])
 
 
 def _scored(rated: list[tuple[float, Record, Comparison]], place: int, query: Query, calibration: confidence.Calibration) -> Scored:

@@ -177,7 +177,7 @@ def _open_layer(base: Base, progress: Progress | None) -> tuple[Layer, list[Prob
     now = scan(base.root)
     try:
         return _opened(base, path, now)
-    except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, IndexError):
+    except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, IndexError, AttributeError):
         pass
     from kbtool.matching import renewal
 

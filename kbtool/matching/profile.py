@@ -1,19 +1,20 @@
 """What an entry offers for comparison: its wordings line by line, and the words of its title, cause and fix.
 
-A profile is made once, when an entry is indexed, and kept in the index as JSON.
+A profile is made once, when an entry is indexed, and kept in the index as JSON, tokens in one text with blanks between them: a question
+reads some ten profiles, and many short texts take longer to read than a few long ones.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, classified_lines
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import VARIABLE, cut, fixed_tokens, tokens
+from kbtool.matching.tokens import CODE, CODE_WORDS, VARIABLE, cut, fixed_tokens, tokens
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -40,6 +41,16 @@ _FRAME_TAIL = 3
 FRAMES: frozenset[Kind] = frozenset({Kind.FRAME, Kind.PLACE})
 """Kinds of lines of which only library, file and function are compared."""
 
+SALIENT = 1.6
+"""Factor for tokens that the entry's own title, cause or fix names again."""
+VARYING = 0.4
+"""Factor for tokens that stand in quotes, brackets or paths and are not salient: they are another name in the next report."""
+NUMBERED = 0.3
+"""Factor for a word with a number behind it that is not salient."""
+
+Factors = tuple[tuple[float, tuple[str, ...]], ...]
+"""Tokens by the factor that what they tell in a base is taken by: of the line where it is highest."""
+
 
 class WordingLine(NamedTuple):
     """One line of a symptom: its tokens, its phrase, its weight, and whether it is a frame."""
@@ -48,24 +59,26 @@ class WordingLine(NamedTuple):
     words: tuple[str, ...]
     weight: float
     frame: bool = False
-    variable: frozenset[str] = frozenset()
-    """Tokens that stand in quotes, brackets or paths only: what the message happened to be about."""
 
 
 class Wording(NamedTuple):
     """One symptom fence."""
 
     lines: tuple[WordingLine, ...]
-    types: tuple[str, ...]
+    types: frozenset[str]
     """Exception types it names, without their modules."""
+    salient: Factors
+    """Its tokens that the entry's own title, cause or fix names again."""
+    plain: Factors
+    """Its other tokens."""
 
 
 class Profile(NamedTuple):
     """What of an entry is compared with a report."""
 
     wordings: tuple[Wording, ...]
-    lookalikes: tuple[Wording, ...]
-    """From Not this: what is another fault."""
+    lookalikes: tuple[Factors, ...]
+    """From Not this, what is another fault: the tokens of its shape, which is what a text has whatever numbers, names and paths stand in it."""
     context: frozenset[str]
     """Tokens of title, root cause, fix and tags."""
     title: frozenset[str] = frozenset()
@@ -74,10 +87,15 @@ class Profile(NamedTuple):
         """Every token by which the entry can be found."""
         return symptom_tokens(self) | self.context
 
+    def weighed_tokens(self) -> set[str]:
+        """Every token that a comparison weighs, whether or not the report has it; of the context only those count that it has."""
+        return symptom_tokens(self).union(self.title, *[held for factors in self.lookalikes for _, held in factors])
+
 
 def symptom_tokens(profile: Profile) -> set[str]:
     """The tokens of an entry's wordings: what two entries of the same fault have in common."""
-    return {token for item in profile.wordings for line in item.lines for token in line.tokens}
+    held: set[str] = set()
+    return held.union(*[group for item in profile.wordings for _, group in (*item.salient, *item.plain)])
 
 
 def frame_text(line: ReportLine | str) -> str:
@@ -105,11 +123,7 @@ def line_tokens(line: ReportLine) -> tuple[list[str], list[str]]:
 
 def exception_types(report: Report) -> tuple[str, ...]:
     """Exception types that a report names, in order, without modules and doubles."""
-    return _distinct_types(report.lines)
-
-
-def _distinct_types(lines: Iterable[ReportLine]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_types(lines)))
+    return tuple(dict.fromkeys(_types(report.lines)))
 
 
 def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
@@ -120,18 +134,22 @@ def _types(lines: Iterable[ReportLine]) -> Iterator[str]:
                 yield signs.bare_type(found)
 
 
-def wording(text: str) -> Wording:
-    """A symptom fence as it is compared."""
-    classified = classified_lines(text)
-    lines: list[WordingLine] = []
+class _Line(NamedTuple):
+    compared: WordingLine
+    variable: frozenset[str]
+    """Tokens that stand in quotes, brackets or paths only: what the message happened to be about."""
+
+
+def _lines(classified: Iterable[ReportLine]) -> list[_Line]:
+    lines: list[_Line] = []
     for line in classified:
         weight = REMARK_WEIGHT if _REMARK.match(line.text) else LINE_WEIGHTS.get(line.kind, 1.0)
         if weight and len(lines) < WORDING_CAP:
             held, phrase = line_tokens(line)
             frame = line.kind in (Kind.FRAME, Kind.CODE)
             variable: frozenset[str] = frozenset() if frame else _variable(line, held)
-            lines.append(WordingLine(tuple(dict.fromkeys(held)), tuple(phrase), weight, frame, variable))
-    return Wording(tuple(lines), _distinct_types(classified))
+            lines.append(_Line(WordingLine(tuple(dict.fromkeys(held)), tuple(phrase), weight, frame), variable))
+    return lines
 
 
 def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
@@ -139,14 +157,50 @@ def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
     return frozenset(held) - fixed_tokens(text) if line.mended or VARIABLE.search(text) else frozenset()
 
 
+def wording(text: str, context: frozenset[str]) -> Wording:
+    """A symptom fence as it is compared, of an entry whose title, cause, fix and tags hold these tokens."""
+    classified = classified_lines(text)
+    lines = _lines(classified)
+    salient: dict[str, float] = {}
+    plain: dict[str, float] = {}
+    for line in lines:
+        for token in line.compared.tokens:
+            if token in context:
+                salient[token] = max(salient.get(token, 0.0), line.compared.weight * SALIENT)
+                continue
+            factor = (VARYING if token in line.variable else 1.0) * (NUMBERED if CODE in token else 1.0)
+            plain[token] = max(plain.get(token, 0.0), line.compared.weight * factor)
+    return Wording(tuple(line.compared for line in lines), frozenset(_types(classified)), _factors(salient), _factors(plain))
+
+
+def shape(text: str) -> Factors:
+    """A Not this fence as it is compared."""
+    return _factors(
+        {
+            token: line.compared.weight
+            for line in _lines(classified_lines(text))
+            for token in line.compared.tokens
+            if token not in line.variable and (CODE not in token or token.partition(CODE)[0] in CODE_WORDS)
+        }
+    )
+
+
+def _factors(by_token: Mapping[str, float]) -> Factors:
+    held: dict[float, list[str]] = {}
+    for token, factor in by_token.items():
+        held.setdefault(factor, []).append(token)
+    return tuple((factor, tuple(group)) for factor, group in held.items())
+
+
 def make_profile(entry: Entry) -> Profile:
     """The profile of an entry."""
     title = frozenset(tokens(entry.title))
     prose = " \n".join((entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or ""))
+    context = title.union(tokens(prose))
     return Profile(
-        tuple(wording(text) for text in entry.symptoms[:WORDINGS_CAP]),
-        tuple(wording(text) for text in entry.not_this[:WORDINGS_CAP]),
-        title.union(tokens(prose)),
+        tuple(wording(text, context) for text in entry.symptoms[:WORDINGS_CAP]),
+        tuple(shape(text) for text in entry.not_this[:WORDINGS_CAP]),
+        context,
         title,
     )
 
@@ -154,7 +208,20 @@ def make_profile(entry: Entry) -> Profile:
 def to_json(profile: Profile) -> str:
     """The profile as the index keeps it."""
     return encode(
-        {"wordings": _wordings(profile.wordings), "lookalikes": _wordings(profile.lookalikes), "context": sorted(profile.context), "title": sorted(profile.title)}
+        {
+            "wordings": [
+                [
+                    [[_text(line.tokens), _text(line.words), line.weight, int(line.frame)] for line in item.lines],
+                    _text(sorted(item.types)),
+                    _texts(item.salient),
+                    _texts(item.plain),
+                ]
+                for item in profile.wordings
+            ],
+            "lookalikes": [_texts(factors) for factors in profile.lookalikes],
+            "context": _text(sorted(profile.context)),
+            "title": _text(sorted(profile.title)),
+        }
     )
 
 
@@ -162,20 +229,29 @@ encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """A value as JSON in the index."""
 
 
-def _wordings(wordings: tuple[Wording, ...]) -> list[object]:
-    return [[[[line.tokens, line.words, line.weight, int(line.frame), sorted(line.variable)] for line in item.lines], item.types] for item in wordings]
+def _text(held: Iterable[str]) -> str:
+    return " ".join(held)  # no token has a blank in it
+
+
+def _texts(factors: Factors) -> list[tuple[float, str]]:
+    return [(factor, _text(held)) for factor, held in factors]
 
 
 def from_json(text: str) -> Profile:
-    """The profile that `to_json` wrote; raises ValueError or TypeError for anything else."""
+    """The profile that `to_json` wrote; raises ValueError, TypeError, KeyError or AttributeError for anything else."""
     data = json.loads(text)
-    return Profile(_read(data["wordings"]), _read(data["lookalikes"]), frozenset(data["context"]), frozenset(data["title"]))
+    return Profile(
+        tuple([_read_wording(*values) for values in data["wordings"]]),
+        tuple([_read_factors(values) for values in data["lookalikes"]]),
+        frozenset(data["context"].split()),
+        frozenset(data["title"].split()),
+    )
 
 
-def _read(items: list[Any]) -> tuple[Wording, ...]:
-    return tuple(Wording(tuple(_read_line(line) for line in lines), tuple(types)) for lines, types in items)
+def _read_wording(lines: list[Any], types: str, salient: list[Any], plain: list[Any]) -> Wording:
+    read = [WordingLine(tuple(held.split()), tuple(phrase.split()), weight, bool(frame)) for held, phrase, weight, frame in lines]
+    return Wording(tuple(read), frozenset(types.split()), _read_factors(salient), _read_factors(plain))
 
 
-def _read_line(values: list[Any]) -> WordingLine:
-    held, phrase, weight, frame, variable = values
-    return WordingLine(tuple(held), tuple(phrase), float(weight), bool(frame), frozenset(variable))
+def _read_factors(values: list[Any]) -> Factors:
+    return tuple([(factor, tuple(held.split())) for factor, held in values])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,22 +74,34 @@ def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:
 
 def record_of(values: tuple[Any, ...], root: Path) -> Record:
     """The record in a row of ENTRY_COLUMNS; raises ValueError, TypeError or KeyError for a row that kb did not write."""
-    row = dict(zip(ENTRY_COLUMNS, values, strict=True))
-    confirmed, refuted, inconclusive, when, verdict = json.loads(row["outcomes"])
+    entry_id, domain, path, title, status, root_cause, verify, confirms, fix, outcomes, applies_to, profile = values
     return Record(
-        id=row["id"],
-        domain=row["domain"],
-        path=os.path.join(root, row["path"]),
-        title=row["title"],
-        status=row["status"],
-        root_cause=row["root_cause"],
-        verify=row["verify"],
-        confirms=row["confirms"],
-        fix=row["fix"],
-        tally=Tally(confirmed, refuted, inconclusive, when, Verdict(verdict) if verdict else None),
-        applies_to=tuple(json.loads(row["applies_to"])),
-        profile=from_json(row["profile"]),
+        id=entry_id,
+        domain=domain,
+        path=os.path.join(root, path),
+        title=title,
+        status=status,
+        root_cause=root_cause,
+        verify=verify,
+        confirms=confirms,
+        fix=fix,
+        tally=_tally(outcomes),
+        applies_to=_applies_to(applies_to),
+        profile=from_json(profile),
     )
+
+
+@lru_cache(64)
+def _tally(text: str) -> Tally:
+    """The counts in a row; most entries have none."""
+    confirmed, refuted, inconclusive, when, verdict = json.loads(text)
+    return Tally(confirmed, refuted, inconclusive, when, Verdict(verdict) if verdict else None)
+
+
+@lru_cache(64)
+def _applies_to(text: str) -> tuple[str, ...]:
+    """The versions in a row; most entries name none."""
+    return tuple(json.loads(text))
 
 
 def domain_row(domain: Domain, relative: str) -> dict[str, Any]:

@@ -13,18 +13,12 @@ from typing import NamedTuple
 
 from kbtool.matching.alignment import Place, key_features, places
 from kbtool.matching.idf import TokenFrequencies
-from kbtool.matching.profile import Profile, Wording, symptom_tokens
+from kbtool.matching.profile import Factors, Profile, Wording, symptom_tokens
 from kbtool.matching.query import Query
 from kbtool.matching.tokens import CODE, CODE_WORDS
 from kbtool.matching.vocabulary import PHASE_WORDS
 from kbtool.model import Phase
 
-SALIENT = 1.6
-"""Factor for tokens that the entry's own title, cause or fix names again."""
-VARIABLE = 0.4
-"""Factor for tokens that stand in quotes, brackets or paths and are not salient: they are another name in the next report."""
-NUMBERED = 0.3
-"""Factor for a word with a number behind it that is not salient."""
 FAINT = 0.2
 """Weight of a line below which what stands in it is not evidence: progress, and fallout beside another failure."""
 CONTEXT_EXPLAINS = 0.6
@@ -68,20 +62,34 @@ class Comparison(NamedTuple):
     """One wording held against a report: the features, and where in the input it was found."""
 
     features: Mapping[str, float]
-    found: Mapping[int, tuple[str, ...]]
-    """Index of a report line → tokens of the symptom found in it, or in what it says in other words."""
-    paraphrases: Mapping[int, str]
-    """Index of a report line → these other words, where tokens were found in them."""
     weights: Mapping[str, float]
     """Token of the symptom → its weight."""
+    query: Query
+    places: Sequence[Place]
+
+    @property
+    def found(self) -> dict[int, tuple[str, ...]]:
+        """Index of a report line → tokens of the symptom found in it, or in what it says in other words; gathered when asked for, for few are shown."""
+        tokens: dict[int, tuple[str, ...]] = {}
+        for place in self.places:
+            there = self.query.lines[place.position]
+            hit = tuple([token for token in place.line.tokens if token in there.held])
+            tokens[there.at] = tuple(dict.fromkeys(tokens.get(there.at, ()) + hit))
+        return tokens
+
+    @property
+    def paraphrases(self) -> dict[int, str]:
+        """Index of a report line → these other words, where tokens were found in them."""
+        there = (self.query.lines[place.position] for place in self.places)
+        return {line.at: line.paraphrase for line in there if line.paraphrase}
 
 
 def comparisons(query: Query, profile: Profile, base: TokenFrequencies) -> list[Comparison]:
     """An entry's likeliest wordings held against a report, each for itself: they are alternatives, not a sum. One of no wording where it has none."""
     shared = _shared_features(query, profile, base)
-    likeness = max((_coverage(query, _shape_weights(item, base)) for item in profile.lookalikes), default=0.0)
+    likeness = max([_found(query, factors, base).coverage for factors in profile.lookalikes], default=0.0)
     compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in _likeliest(query, profile.wordings)]
-    return compared or [Comparison(dict.fromkeys(FEATURES, 0.0), {}, {}, {})]
+    return compared or [Comparison(dict.fromkeys(FEATURES, 0.0), {}, query, ())]
 
 
 def _likeliest(query: Query, wordings: Sequence[Wording]) -> Sequence[Wording]:
@@ -98,73 +106,78 @@ def _held(query: Query, item: Wording) -> float:
 
 
 def _compare_wording(query: Query, item: Wording, profile: Profile, base: TokenFrequencies, shared: Mapping[str, float], likeness: float) -> Comparison:
-    weights = _token_weights(item, base, profile.context)
-    found = places(query, item, weights)
-    key = max(found, key=lambda place: place.mass * place.share, default=None)
-    salient = {token: weight for token, weight in weights.items() if token in profile.context}
+    salient = _found(query, item.salient, base)
+    found = salient.with_more(_found(query, item.plain, base)) if item.plain else salient
+    weights = found.weights
+    there = places(query, item, weights)
+    key = max(there, key=_mass_found, default=None)
     explained = _explained(query, weights, profile, base)
-    coverage = _coverage(query, weights)
     features = {
         **shared,
-        "coverage": coverage,
+        "coverage": found.coverage,
         "explained": explained,
         "phrase": _phrase(query, item, base),
-        "type_other": float(bool(item.types) and bool(query.types) and not set(item.types) & set(query.types)),
-        "information": _information(query, weights, base),
-        "salient_missing": _missing(query, salient or weights),
-        "salient_information": _information(query, salient, base),
-        "code_other": _code_other(query, item, profile),
+        "type_other": float(bool(item.types and query.types) and item.types.isdisjoint(query.types)),
+        "information": math.log1p(found.information),
+        "salient_missing": (salient if item.salient else found).missing,
+        "salient_information": math.log1p(salient.information),
+        "code_other": _code_other(query, weights, profile),
         "line_weight": query.lines[key.position].weight if key else 0.0,
-        "lookalike": _lookalike(likeness, coverage),
+        "lookalike": _lookalike(likeness, found.coverage),
         "frames_elsewhere": _frames_elsewhere(query, item, base),
         "alternatives": math.log(len(profile.wordings)),
         **key_features(query, key, weights, explained, base),
     }
-    there = (query.lines[place.position] for place in found)
-    return Comparison(features, _found_tokens(query, found), {line.at: line.paraphrase for line in there if line.paraphrase}, weights)
+    return Comparison(features, weights, query, there)
 
 
-def _token_weights(item: Wording, base: TokenFrequencies, context: frozenset[str]) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    idf = base.idf
-    for line in item.lines:
-        scale, variable = line.weight, line.variable
-        for token in line.tokens:
-            factor = SALIENT if token in context else VARIABLE if token in variable else 1.0
-            if CODE in token and token not in context:
-                factor *= NUMBERED
-            weight = scale * factor * idf(token)
-            if weight > weights.get(token, 0.0):
-                weights[token] = weight
-    return weights
+def _mass_found(place: Place) -> float:
+    return place.mass * place.share
 
 
-def _shape_weights(item: Wording, base: TokenFrequencies) -> dict[str, float]:
-    """Weights of what a text has whatever it is about: other numbers, names and paths make no other shape."""
-    return {
-        token: line.weight * base.idf(token)
-        for line in item.lines
-        for token in line.tokens
-        if token not in line.variable and (CODE not in token or token.partition(CODE)[0] in CODE_WORDS)
-    }
+class _Found(NamedTuple):
+    """Tokens of an entry with their weights, summed up by what of them the input has."""
+
+    weights: dict[str, float]
+    total: float
+    held: float
+    """Weight that stands in the input, by the weight of its lines there."""
+    absent: float
+    """Weight that does not, or only in fallout and the like."""
+    information: float
+    """Bits that stand in the input, by the weight of their lines there."""
+
+    @property
+    def coverage(self) -> float:
+        """Share by weight that stands in the input; 0 where there are no tokens."""
+        return self.held / self.total if self.total else 0.0
+
+    @property
+    def missing(self) -> float:
+        """Share by weight that does not; 1 where there are no tokens."""
+        return self.absent / self.total if self.total else 1.0
+
+    def with_more(self, other: _Found) -> _Found:
+        """Both together."""
+        return _Found({**self.weights, **other.weights}, *(mine + more for mine, more in zip(self[1:], other[1:], strict=True)))
 
 
-def _coverage(query: Query, weights: Mapping[str, float]) -> float:
-    total = sum(weights.values())
-    bag = query.bag
-    return sum([weight * bag[token] for token, weight in weights.items() if token in bag]) / total if total else 0.0
-
-
-def _missing(query: Query, weights: Mapping[str, float]) -> float:
-    """Share by weight of the tokens that the input does not have, or only in fallout and the like; 1 where there are none."""
-    total = sum(weights.values())
-    bag = query.bag
-    return sum([weight for token, weight in weights.items() if bag.get(token, 0.0) < FAINT]) / total if total else 1.0
-
-
-def _information(query: Query, tokens: Mapping[str, float], base: TokenFrequencies) -> float:
+def _found(query: Query, factors: Factors, base: TokenFrequencies) -> _Found:
     bag, idf = query.bag, base.idf
-    return math.log1p(sum([idf(token) * bag[token] for token in tokens if token in bag]))
+    weights: dict[str, float] = {}
+    total = held = absent = information = 0.0
+    for factor, tokens in factors:
+        for token in tokens:
+            bits = idf(token)
+            weights[token] = weight = factor * bits
+            total += weight
+            here = bag.get(token, 0.0)
+            if here:
+                held += here * weight
+                information += here * bits
+            if here < FAINT:
+                absent += weight
+    return _Found(weights, total, held, absent, information)
 
 
 def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
@@ -174,29 +187,33 @@ def _explained(query: Query, weights: Mapping[str, float], profile: Profile, bas
 
 
 def _share_explained(message: Sequence[str], weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
+    idf, context = base.idf, profile.context
     total = got = 0.0
     for token in message:
-        if CODE in token and token not in weights:
+        if token in weights:
+            bits = idf(token)
+            got += bits
+        elif CODE in token:
             continue
-        idf = base.idf(token)
-        total += idf
-        got += idf if token in weights else CONTEXT_EXPLAINS * idf if token in profile.context else 0.0
+        else:
+            bits = idf(token)
+            if token in context:
+                got += CONTEXT_EXPLAINS * bits
+        total += bits
     return got / total if total else 0.0
 
 
 def _phrase(query: Query, item: Wording, base: TokenFrequencies) -> float:
     """Share by weight of the symptom's pairs of words that follow each other in the input too."""
+    pairs, idf = query.pairs, base.idf
     got = total = 0.0
-    pairs = query.pairs
     for line in item.lines:
-        if line.frame:
+        words = line.words
+        if line.frame or len(words) < 2:
             continue
-        bits = [base.idf(word) for word in line.words]
-        for pair, two in zip(pairwise(line.words), pairwise(bits), strict=True):
-            weight = line.weight * (two[0] + two[1])
-            total += weight
-            if pair in pairs:
-                got += weight * pairs[pair]
+        bits = list(map(idf, words))
+        total += line.weight * (2.0 * sum(bits) - bits[0] - bits[-1])
+        got += line.weight * sum([pairs[pair] * (bits[at] + bits[at + 1]) for at, pair in enumerate(pairwise(words)) if pair in pairs])
     return got / total if total else 0.0
 
 
@@ -216,28 +233,19 @@ def _lookalike(likeness: float, coverage: float) -> float:
     return 1.0 if likeness >= 0.95 and likeness >= coverage - 0.05 else max(0.0, min(1.0, 2.0 * (likeness - coverage)))
 
 
-def _code_other(query: Query, item: Wording, profile: Profile) -> float:
+def _code_other(query: Query, weights: Mapping[str, float], profile: Profile) -> float:
     """1 where a code of the symptom (a signal, an errno) stands against another number in the input."""
-    coded = (token for line in item.lines for token in line.tokens if CODE in token and token not in query.bag) if query.codes else ()
-    for token in coded:
-        word = token.partition(CODE)[0]
-        if word in query.codes and (word in CODE_WORDS or token in profile.context):
-            return 1.0
+    for token in weights if query.codes else ():
+        if CODE in token and token not in query.bag:
+            word = token.partition(CODE)[0]
+            if word in query.codes and (word in CODE_WORDS or token in profile.context):
+                return 1.0
     return 0.0
 
 
 def _frames_elsewhere(query: Query, item: Wording, base: TokenFrequencies) -> float:
     """How far the symptom's frames are from those of the input: 0 where one is the same or either has none, 1 where nothing is."""
-    frames = [line.tokens for line in item.lines if line.frame]
-    if not frames or not query.frames:
+    frames = [line.tokens for line in item.lines if line.frame] if query.frames else []
+    if not frames:
         return 0.0
     return 1.0 - max(sum(base.idf(token) for token in held if token in query.frames) / (sum(map(base.idf, held)) or 1.0) for held in frames)
-
-
-def _found_tokens(query: Query, found: list[Place]) -> dict[int, tuple[str, ...]]:
-    tokens: dict[int, tuple[str, ...]] = {}
-    for place in found:
-        there = query.lines[place.position]
-        hit = tuple([token for token in place.line.tokens if token in there.held])
-        tokens[there.at] = tuple(dict.fromkeys(tokens.get(there.at, ()) + hit))
-    return tokens

@@ -101,7 +101,8 @@ def test_retired_entries_take_no_place(root: Path) -> None:
 def test_postings_tell_the_parts() -> None:
     """Symptom, prose and title of an entry are told apart; the words of its id are kept as belonging to none."""
     line = WordingLine(("queue", "locked"), ("queue", "locked"), 1.0)
-    profile = Profile((Wording((line,), ()),), (), frozenset({"queue", "feeder", "owner"}), frozenset({"feeder"}))
+    wording = Wording((line,), frozenset(), ((1.6, ("queue",)),), ((1.0, ("locked",)),))
+    profile = Profile((wording,), (), frozenset({"queue", "feeder", "owner"}), frozenset({"feeder"}))
 
     assert token_parts(profile, "stale-queue") == {"stale": 0, "queue": SYMPTOM | CONTEXT, "locked": SYMPTOM, "feeder": CONTEXT | TITLE, "owner": CONTEXT}
 
