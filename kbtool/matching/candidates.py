@@ -10,13 +10,13 @@ import heapq
 import math
 from array import array
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from kbtool.matching.index import Index, Outline
-from kbtool.matching.postings import CONTEXT, PARTS, SHIFT, SYMPTOM, TITLE
+from kbtool.matching.postings import CONTEXT, PARTS, SHIFT, SYMPTOM, TITLE, posting
 from kbtool.matching.rows import Record
 from kbtool.matching.score import CONTEXT_EXPLAINS, PARAPHRASE_EXPLAINS
 from kbtool.model import Status
@@ -25,8 +25,8 @@ SIFTED = 2000
 """Postings that the first pass reads."""
 FINALISTS = 32
 """Entries of a layer that the second pass looks at."""
-LOOKED_UP_FROM = 4
-"""Postings an entry from which on searching for each entry's own is faster than reading them all."""
+LOOKED_UP_FROM = 12
+"""Postings an entry from which on searching for each entry's own is faster than passing over them all."""
 PORTIONS = (0, 6, *range(8, 21, 2))
 """Bounds of the portions in which the best are opened and compared; the last one is the most that ever are."""
 MOST = PORTIONS[-1]
@@ -121,7 +121,8 @@ def records(index: Index, found: Sequence[Candidate]) -> list[Record]:
 
 def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], limit: int) -> list[int]:
     """Numbers of the entries that hold most of the tokens by weight; the most telling tokens decide who takes part."""
-    sums: defaultdict[int, float] = defaultdict(float)
+    sums: dict[int, float] = {}
+    sum_of = sums.get  # two thousand times a question: a defaultdict would take half as long again
     left = SIFTED
     for telling in sought:
         values = postings.get(telling.token, ())
@@ -131,49 +132,54 @@ def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], 
         bits = telling.weight * telling.idf
         by_parts = [bits * factor for factor in PART_FACTORS]
         for value in values:
-            sums[value >> SHIFT] += by_parts[value & PARTS]
-    return heapq.nlargest(limit, sums, key=sums.__getitem__)
+            number = value >> SHIFT
+            sums[number] = sum_of(number, 0.0) + by_parts[value & PARTS]
+    least = heapq.nlargest(limit, sums.values())[-1] if sums else 0.0
+    return sorted([number for number, told in sums.items() if told >= least], key=sums.__getitem__, reverse=True)[:limit]
 
 
 def _estimates(postings: Mapping[str, array[int]], sought: Sequence[Telling], outlines: Sequence[Outline]) -> dict[int, float]:
     """Number → estimated rating."""
     found = {outline.number: _Found() for outline in outlines}
+    own = {value for number in found for value in range(posting(number, 0), posting(number, PARTS) + 1)}
     for telling in sought:
-        for value in _postings_of(found, postings.get(telling.token)):
-            _add(found[value >> SHIFT], telling, value & PARTS)
+        _add(found, telling, _postings_of(found, own, postings.get(telling.token, _NONE)))
     primary = sum(telling.idf for telling in sought if telling.primary) or 1.0
     reworded = sum(telling.idf * telling.paraphrase for telling in sought) or 1.0
     return {outline.number: _estimate(found[outline.number], outline, primary, reworded) for outline in outlines}
 
 
-def _postings_of(numbers: Collection[int], values: array[int] | None) -> Iterator[int]:
-    """Those postings that belong to one of the entries: looked up where there are far more than entries, else read through."""
-    if values is None:
-        return
+_NONE: array[int] = array("I")
+
+
+def _postings_of(numbers: Collection[int], own: set[int], values: array[int]) -> Collection[int]:
+    """Those postings that belong to one of the entries, of which `own` are all that they might have."""
     if len(values) < LOOKED_UP_FROM * len(numbers):
-        yield from (value for value in values if value >> SHIFT in numbers)
-        return
-    for number in numbers:
-        at = bisect_left(values, number << SHIFT)
-        if at < len(values) and values[at] >> SHIFT == number:
-            yield values[at]
+        return own.intersection(values)
+    places = [bisect_left(values, number << SHIFT) for number in numbers]
+    return own.intersection([values[at] for at in places if at < len(values)])
 
 
-def _add(finalist: _Found, telling: Telling, parts: int) -> None:
+def _add(found: Mapping[int, _Found], telling: Telling, values: Iterable[int]) -> None:
+    """Take a token into account at the entries that hold it."""
     bits = telling.weight * telling.idf
-    if parts & SYMPTOM:
-        finalist.symptom += bits
-        if parts & CONTEXT:
-            finalist.salient += bits
-            finalist.salients += 1
-    elif parts & CONTEXT:
-        finalist.prose += bits
-    if parts & TITLE:
-        finalist.title += bits
-    if telling.paraphrase and parts & SYMPTOM:
-        finalist.reworded += telling.idf
-    if telling.primary and parts:
-        finalist.explained += telling.idf if parts & SYMPTOM else CONTEXT_EXPLAINS * telling.idf
+    explained = telling.idf if telling.primary else 0.0
+    reworded = telling.idf if telling.paraphrase else 0.0
+    for value in values:
+        finalist = found[value >> SHIFT]
+        parts = value & PARTS
+        if parts & SYMPTOM:
+            finalist.symptom += bits
+            finalist.explained += explained
+            finalist.reworded += reworded
+            if parts & CONTEXT:
+                finalist.salient += bits
+                finalist.salients += 1
+        elif parts & CONTEXT:
+            finalist.prose += bits
+            finalist.explained += CONTEXT_EXPLAINS * explained
+        if parts & TITLE:
+            finalist.title += bits
 
 
 def _estimate(found: _Found, outline: Outline, primary: float, reworded: float) -> float:
