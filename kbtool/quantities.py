@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from kbtool.patterns import Pattern
+
+_DURATION = Pattern(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$")
+_UNITS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """Seconds in ``10s``, ``500ms``, ``2m``, ``1h`` or a bare number of seconds; raises ValueError for anything else, and for none at all."""
+    found = _DURATION.match(text)
+    value = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0 < value < float("inf"):
+        raise ValueError(f"`{text}` is no duration")
+    return value
+
 
 def duration(seconds: float) -> str:
     """Seconds as people say them: ``340 µs``, ``12 ms``, ``4.2 s``, ``7 min``, ``3 h 5 min``, ``2 d 4 h``."""

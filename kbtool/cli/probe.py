@@ -26,8 +26,8 @@ def stack(
     as_json: AsJson = False,
 ) -> ExitStatus:
     """Where a job stands: its process tree, what each process waits for, its Python stacks, the odd one first."""
+    from kbtool.cli.durations import seconds_of
     from kbtool.cli.probe_stack import show_stacks
-    from kbtool.cli.probe_text import seconds_of
 
     if svg is not None and duration is None:
         duration = "10s"
@@ -43,8 +43,8 @@ def gpu(
     as_json: AsJson = False,
 ) -> ExitStatus:
     """Utilisation and memory of the GPUs over some seconds, drawn and read: leak, jump, starved, busy, idle, throttled."""
+    from kbtool.cli.durations import seconds_of
     from kbtool.cli.probe_gpu import show_gpus
-    from kbtool.cli.probe_text import seconds_of
 
     return show_gpus(pid, seconds_of(duration), log=log, svg=svg, as_json=as_json)
 
@@ -68,8 +68,8 @@ def net(
     as_json: AsJson = False,
 ) -> ExitStatus:
     """Where a process listens, where it is connected, and which connections are refused or stay unanswered."""
+    from kbtool.cli.durations import seconds_of
     from kbtool.cli.probe_net import show_network
-    from kbtool.cli.probe_text import seconds_of
 
     return show_network(pid, seconds_of(duration), trace=trace, as_json=as_json)
 
@@ -83,7 +83,7 @@ def loader(
     as_json: AsJson = False,
 ) -> ExitStatus:
     """Time a data loader with 0, 1, 2, 4 workers in your own python: what it waits for, and which sample is slow."""
+    from kbtool.cli.durations import seconds_of
     from kbtool.cli.probe_loader import counts_of, show_loader
-    from kbtool.cli.probe_text import seconds_of
 
     return show_loader(target, counts_of(workers), seconds_of(timeout), batches, as_json=as_json)

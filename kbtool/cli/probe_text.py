@@ -1,4 +1,4 @@
-"""What the probes' printed answers share: findings as a list, a progress line on a terminal, lengths of time typed by a person."""
+"""What the probes' printed answers share: findings as a list and a progress line on a terminal."""
 
 from __future__ import annotations
 
@@ -10,26 +10,11 @@ from kbtool.cli.render import safe_line, styled
 from kbtool.errors import KbError
 from kbtool.supervision.readings import Reading
 
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
 
 def print_readings(readings: Sequence[Reading]) -> None:
     """One finding a line."""
     for reading in readings:
         print(f"  {styled('→', 'yellow')} {safe_line(reading.text)}")
-
-
-def seconds_of(text: str) -> float:
-    """Seconds in a length of time such as ``30``, ``30s``, ``2m``. Raises KbError for anything else, and for none at all."""
-    number = text.strip().rstrip("hms")
-    unit = text.strip()[len(number) :] or "s"
-    try:
-        value = float(number) * UNITS[unit]
-    except (ValueError, KeyError):
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise KbError(f"`{text}` is no length of time", hint="write 30s, 2m or 500ms")
-    return value
 
 
 def progress_words() -> Callable[[str], None] | None:

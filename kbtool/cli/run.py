@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kbtool.cli.app import command_app
+from kbtool.cli.durations import seconds_of
 from kbtool.errors import ExitStatus, KbError
 
 if TYPE_CHECKING:
@@ -64,20 +65,6 @@ def run(
         sys.stderr.write(f"kb: {error}\n")
         raise typer.Exit(error.code) from None
     _after(ended, command, json_report, quiet=quiet, explained=post_mortem and ended.report.exit_code == 1)
-
-
-def seconds_of(text: str) -> float:
-    """Seconds in a duration such as ``90``, ``90s``, ``5m`` or ``1h``. Raises KbError for anything else."""
-    units = {"s": 1, "m": 60, "h": 3600}
-    number = text.strip().rstrip("smh")
-    unit = text.strip()[len(number) :] or "s"
-    try:
-        value = float(number) * units[unit]
-    except (ValueError, KeyError):
-        raise KbError(f"`{text}` is no duration", hint="write 90s, 5m or 1h") from None
-    if not 0 < value < float("inf"):
-        raise KbError(f"a stall of `{text}` makes no sense", hint="write 90s, 5m or 1h")
-    return value
 
 
 def _listener(on_stall: OnStall, json_report: Path | None, quiet: bool, options: Options) -> Listener:

@@ -16,7 +16,7 @@ from kbtool.errors import KbError
 from kbtool.knowledge import headings
 from kbtool.knowledge.document import Document, Section, Table, parse_document
 from kbtool.knowledge.frontmatter import FrontMatterError
-from kbtool.knowledge.outcomes import format_header
+from kbtool.knowledge.outcomes import format_header, outcome_table
 
 GIT_SECONDS = 60.0
 CONFLICTS_MOST = 127
@@ -79,7 +79,7 @@ def _time(row: bytes) -> bytes:
 def _split(data: bytes) -> Version:
     document = parse_document(data)
     section = document.section(headings.OUTCOMES)
-    table = section.tables[-1] if section and section.tables else None
+    table = outcome_table(document)
     if section is None or table is None:
         return Version(data, (), newline=document.newline)
     lines = document.lines

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kbtool.knowledge.document import Row, Table
+from kbtool.knowledge import headings
+from kbtool.knowledge.document import Document, Row, Table
 from kbtool.model import Outcome, Tally, Verdict
 
 COLUMNS = ("When", "Outcome", "Check", "Exit", "Time", "Environment", "Note")
@@ -12,6 +13,13 @@ COLUMNS = ("When", "Outcome", "Check", "Exit", "Time", "Environment", "Note")
 _VERDICT = re.compile(r"(confirmed|refuted|inconclusive)(?:\s*×\s*(\d+))?")
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s)")
 NOTE_LIMIT = 200
+
+
+def outcome_table(document: Document) -> Table | None:
+    """The table that outcomes are written into: the section's last one that is wide enough, for a narrower one is a person's own."""
+    section = document.section(headings.OUTCOMES)
+    ours = [table for table in section.tables if len(table.header) >= len(COLUMNS)] if section else []
+    return ours[-1] if ours else None
 
 
 def format_row(outcome: Outcome) -> str:

@@ -14,10 +14,10 @@ from kbtool.durable import locked, write_atomically
 from kbtool.errors import KbError, RefusedError
 from kbtool.knowledge import headings
 from kbtool.knowledge.composing import prose
-from kbtool.knowledge.document import Document, Table
+from kbtool.knowledge.document import Document
 from kbtool.knowledge.entry import parse_entry, read_entry
 from kbtool.knowledge.layers import Base, is_entry_name
-from kbtool.knowledge.outcomes import format_header, format_row, read_row
+from kbtool.knowledge.outcomes import format_header, format_row, outcome_table, read_row
 from kbtool.knowledge.schema import ID
 from kbtool.knowledge.writing import Splice, change_entry, end_of_text, fence_lines
 from kbtool.model import Entry, Outcome
@@ -35,7 +35,7 @@ def fold_outcomes(path: Path, *, keep: int) -> int:
 
     def edit(document: Document, entry: Entry) -> list[Splice]:
         nonlocal gone
-        table = _only_table(document)
+        table = outcome_table(document)
         rows = [] if table is None else [row for row in table.rows if read_row(row)]
         if table is None or len(rows) <= keep:
             return []
@@ -49,11 +49,6 @@ def fold_outcomes(path: Path, *, keep: int) -> int:
 
     change_entry(path, edit, _same_counts)
     return gone
-
-
-def _only_table(document: Document) -> Table | None:
-    section = document.section(headings.OUTCOMES)
-    return section.tables[-1] if section and section.tables else None
 
 
 def _summaries(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -170,7 +165,7 @@ def _merge_note(document: Document, other: Entry) -> list[Splice]:
 def _outcome_splices(document: Document, rows: Sequence[Outcome]) -> list[Splice]:
     if not rows:
         return []
-    table = _only_table(document)
+    table = outcome_table(document)
     written = [format_row(row) for row in rows]
     if table is not None:
         first = table.rows[0].line if table.rows else table.end

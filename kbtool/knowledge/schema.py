@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kbtool.model import DEFAULT_TIMEOUT, Status
+from kbtool.quantities import seconds
 
 ID = re.compile(r"[a-z][a-z0-9-]{2,79}")
 """An entry's id, which is its file's name: lower case, digits and hyphens, 3 to 80 characters."""
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
-_SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
 MAX_TIMEOUT = 3600.0
 
 
@@ -28,12 +27,14 @@ class Key:
 
 
 def duration(text: str) -> float:
-    """Seconds from ``10s``, ``500ms``, ``2m``, ``1h`` or a bare number of seconds; raises ValueError."""
-    found = _DURATION.fullmatch(text.strip())
-    seconds = float(found.group(1)) * _SECONDS[found.group(2)] if found else 0.0
-    if not 0 < seconds <= MAX_TIMEOUT:
+    """Seconds that a check may take, as `quantities.seconds` reads them; raises ValueError."""
+    try:
+        value = seconds(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MAX_TIMEOUT:
         raise ValueError(f"`{text}` is no duration between 1ms and 1h, such as `10s`")
-    return seconds
+    return value
 
 
 def today() -> datetime.date:

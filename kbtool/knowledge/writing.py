@@ -20,7 +20,7 @@ from kbtool.knowledge import headings
 from kbtool.knowledge.document import Document, Section, parse_document
 from kbtool.knowledge.entry import parse_entry
 from kbtool.knowledge.layers import DOMAIN_PAGE, Base, is_entry_name
-from kbtool.knowledge.outcomes import COLUMNS, format_header, format_row, read_row
+from kbtool.knowledge.outcomes import format_header, format_row, outcome_table, read_row
 from kbtool.knowledge.problems import EntryError
 from kbtool.knowledge.schema import ID, KEYS
 from kbtool.model import Entry, Outcome
@@ -65,11 +65,9 @@ def append_outcome(path: Path, outcome: Outcome, *, expect_check: str, folds_int
 
 
 def _outcome_splices(document: Document, outcome: Outcome, folds_into: Callable[[Outcome], bool] | None) -> list[Splice]:
-    section = document.section(headings.OUTCOMES)
-    ours = [table for table in section.tables if len(table.header) >= len(COLUMNS)] if section else []
-    table = ours[-1] if ours else None  # a narrower table is a person's own: Markdown would cut our cells off
+    table = outcome_table(document)
     if table is None:
-        return [_new_table(document, section, outcome)]
+        return [_new_table(document, document.section(headings.OUTCOMES), outcome)]
     for row in reversed(table.rows):
         written = read_row(row)
         if folds_into is not None and written is not None and written.verdict is outcome.verdict and folds_into(written):

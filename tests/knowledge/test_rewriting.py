@@ -75,6 +75,15 @@ def test_a_short_table_is_left_alone(entry: Path) -> None:
     assert entry.read_bytes() == before
 
 
+def test_a_table_of_ones_own_below_is_no_table_of_outcomes(entry: Path) -> None:
+    """A narrower table after the outcomes is left as it is, and the outcomes are folded all the same."""
+    own = "\n| machine | seen |\n| --- | --- |\n| a100 | twice |\n"
+    append(entry, HEAD + rows(80) + own)
+
+    assert rewriting.fold_outcomes(entry, keep=50) == 28
+    assert own in entry.read_text(encoding="utf-8")
+
+
 def test_only_the_table_changes(entry: Path) -> None:
     """Folding changes rows of the table and nothing before or after it; rows of another form stay."""
     append(entry, HEAD + "| mine | my own | | | | | |\n" + rows(80) + "\n## Mine\n\nkept  \n")
