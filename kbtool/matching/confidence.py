@@ -125,7 +125,7 @@ def plausible(features: Mapping[str, float], *, troubled: bool, at_home: bool, e
 
 def rate(features: Mapping[str, float]) -> float:
     """The rating that orders candidates, from the text alone."""
-    return sum(weight * features[name] for name, weight in RANKING.items())
+    return sum([weight * features[name] for name, weight in RANKING.items()])
 
 
 def calibration_path(roots: Sequence[Path]) -> Path:

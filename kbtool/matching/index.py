@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kbtool.matching.build import Progress
 
 _COLUMNS = ", ".join(ENTRY_COLUMNS)
+_PAGES = -16_000
+"""KiB of an index that are kept in memory where many questions are asked; sqlite3 by itself keeps 2,000, less than what a large index is searched by."""
 _MOST_MARKS = 500
 """Values in one statement; old SQLite libraries allow no more than 999."""
 
@@ -83,12 +85,12 @@ class Index:
 
     def frequencies(self, tokens: Iterable[str]) -> TokenFrequencies:
         """What the entries know of these tokens, and of those asked for earlier."""
-        wanted = list(set(tokens).difference(self._frequency))
+        fresh = dict.fromkeys(set(tokens).difference(self._frequency), 0)
+        wanted = list(fresh)
         for layer in self.layers:
             for token, count in _chosen(layer.connection, "SELECT token, entries FROM term WHERE token IN", wanted):
-                self._frequency[token] = self._frequency.get(token, 0) + count
-        for token in wanted:
-            self._frequency.setdefault(token, 0)
+                fresh[token] += count
+        self._frequency.update(fresh)
         return self._frequencies
 
     def postings(self, layer: Layer, tokens: Sequence[str]) -> dict[str, array[int]]:
@@ -213,7 +215,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     from urllib.parse import quote
 
     # nobody changes an index in place: without locks it can be read from a read-only or network cache too
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    connection.execute(f"PRAGMA cache_size={_PAGES}")
+    return connection
 
 
 def _checked(connection: sqlite3.Connection, root: Path) -> dict[str, Stamp]:

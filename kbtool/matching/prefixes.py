@@ -64,10 +64,23 @@ PREFIXES: tuple[Prefix, ...] = (
 COMMON_SHARE = 0.5
 """Share of the lines that must carry a `common` prefix before it is believed."""
 MOST_LAYERS = 4
-_PLAIN = tuple(prefix for prefix in PREFIXES if not prefix.common)
 
 
-def believed(lines: Iterable[str]) -> tuple[Prefix, ...]:
+class Believed(dict[str, tuple[Prefix, ...]]):
+    """First character of a line → the prefixes that it may begin, of those that count: most lines begin like next to none."""
+
+    def __init__(self, prefixes: Iterable[Prefix]):
+        self._prefixes = tuple(prefixes)
+
+    def __missing__(self, first: str) -> tuple[Prefix, ...]:
+        self[first] = found = tuple(prefix for prefix in self._prefixes if not prefix.starts or first in prefix.starts)
+        return found
+
+
+_PLAIN = Believed(prefix for prefix in PREFIXES if not prefix.common)
+
+
+def believed(lines: Iterable[str]) -> Believed:
     """The prefixes that count for these lines: all unmistakable ones, and common ones that half of the lines carry."""
     counts: Counter[str] = Counter()
     total = 0
@@ -79,20 +92,19 @@ def believed(lines: Iterable[str]) -> tuple[Prefix, ...]:
         for prefix in PREFIXES:
             if rest and prefix.common and prefix.match(rest):
                 counts[prefix.name] += 1
-    return tuple(p for p in PREFIXES if not p.common or (counts[p.name] >= 3 and counts[p.name] >= COMMON_SHARE * total))
+    often = {name for name, count in counts.items() if count >= 3 and count >= COMMON_SHARE * total}
+    return Believed(prefix for prefix in PREFIXES if not prefix.common or prefix.name in often) if often else _PLAIN
 
 
-def _first(line: str, prefixes: tuple[Prefix, ...]) -> re.Match[str] | None:
-    first = line[0]
-    for prefix in prefixes:
-        if not prefix.starts or first in prefix.starts:
-            found = prefix.pattern.match(line)
-            if found is not None:
-                return found
+def _first(line: str, prefixes: Believed) -> re.Match[str] | None:
+    for prefix in prefixes[line[0]]:
+        found = prefix.pattern.match(line)
+        if found is not None:
+            return found
     return None
 
 
-def strip(line: str, prefixes: tuple[Prefix, ...] = _PLAIN) -> tuple[str, int | None]:
+def strip(line: str, prefixes: Believed = _PLAIN) -> tuple[str, int | None]:
     """The line without its prefixes, and the rank they name."""
     rank: int | None = None
     for _ in range(MOST_LAYERS):

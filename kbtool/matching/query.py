@@ -68,13 +68,11 @@ def make_query(report: Report) -> Query:
     own = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
     chosen = sorted(sorted(own, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at)
     others = _in_other_words(report, chosen)
-    bag: dict[str, float] = {}
+    bag: dict[str, float] = dict.fromkeys((token for line in (*own, *others) for token in line.tokens), 0.0)
     pairs: dict[tuple[str, str], float] = {}
-    for line in (*own, *others):
-        for token in line.tokens:
-            bag[token] = max(bag.get(token, 0.0), line.weight)
-        for pair in pairwise(line.words):
-            pairs[pair] = max(pairs.get(pair, 0.0), line.weight)
+    for line in sorted((*own, *others), key=lambda line: line.weight):  # the weightiest line has the last word
+        bag.update(dict.fromkeys(line.tokens, line.weight))
+        pairs.update(dict.fromkeys(pairwise(line.words), line.weight))
     primary = set(report.primary)
     of_failure = [line for line in others if line.at in primary]
     return Query(

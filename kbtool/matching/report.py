@@ -144,9 +144,10 @@ def _classify(lines: list[ReportLine]) -> list[ReportLine]:
     after_frame = False
     message_left = 0
     places_left = 0
+    advice, fallout = signs.shapes_in("\n".join([line.text for line in lines]))
     for line in lines:
-        text = signs.without_advice(line.text)
-        kind = _kind(text, line.text, after_frame)
+        text = signs.without_advice(line.text, advice)
+        kind = _kind(text, line.text, after_frame, fallout)
         if kind in (Kind.TEXT, Kind.SIGN, Kind.WARNING) and message_left > 0:
             kind = Kind.DETAIL
         message_left = MESSAGE_LINES if kind is Kind.EXCEPTION else message_left - 1 if kind is Kind.DETAIL else 0
@@ -154,11 +155,11 @@ def _classify(lines: list[ReportLine]) -> list[ReportLine]:
         if kind is Kind.FRAME and places_left >= 0:
             kind = Kind.PLACE
         after_frame = kind in (Kind.FRAME, Kind.PLACE)
-        kinds.append(line._replace(text=text.strip() if kind is not Kind.CODE else text, kind=kind))
+        kinds.append(ReportLine(line.number, text if kind is Kind.CODE else text.strip(), kind, line.weight, line.rank))
     return _mended(kinds)
 
 
-def _kind(text: str, original: str, after_frame: bool) -> Kind:
+def _kind(text: str, original: str, after_frame: bool, fallout: signs.Fallout) -> Kind:
     bare = text.strip(" \t│┃|╭╮╰╯─━═=*-_.")
     if not bare:
         return Kind.BLANK if not original.strip() or text == original else Kind.ADVICE
@@ -168,7 +169,7 @@ def _kind(text: str, original: str, after_frame: bool) -> Kind:
         return Kind.CHAIN
     if len(text) <= FRAME_LENGTH and signs.FRAME_LINE.match(text):
         return Kind.FRAME
-    if signs.fallout_family(text):
+    if signs.fallout_family(text, fallout):
         return Kind.FALLOUT
     if signs.WRAPPER_LINE.search(text):
         return Kind.WRAPPER

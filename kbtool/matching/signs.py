@@ -126,17 +126,26 @@ _ADVICE = tuple((shape.pattern.literals[0], shape.pattern) for shape in ADVICE)
 _FALLOUT = tuple((shape.pattern.literals[0], shape) for shape in FALLOUT)
 
 
-def without_advice(text: str) -> str:
+Advice = tuple[tuple[str, Pattern], ...]
+Fallout = tuple[tuple[str, Shape], ...]
+
+
+def shapes_in(text: str) -> tuple[Advice, Fallout]:
+    """What of both tables the lines of a text may hold: mostly little, and the rest need not be tried line by line."""
+    return tuple([pair for pair in _ADVICE if pair[0] in text]), tuple([pair for pair in _FALLOUT if pair[0] in text])
+
+
+def without_advice(text: str, advice: Advice = _ADVICE) -> str:
     """The line without the sentences that are advice; each leaves a blank."""
-    for literal, pattern in _ADVICE:
+    for literal, pattern in advice:
         if literal in text:
             text = pattern.sub(" ", text)
     return text
 
 
-def fallout_family(text: str) -> str:
+def fallout_family(text: str, fallout: Fallout = _FALLOUT) -> str:
     """Who says it, where a line is fallout: the source of the first shape that fits; empty for none."""
-    for literal, shape in _FALLOUT:
+    for literal, shape in fallout:
         if literal in text and shape.pattern.search(text):
             return shape.source
     return ""

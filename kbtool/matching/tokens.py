@@ -72,7 +72,7 @@ def cut(line: str) -> tuple[list[str], list[str]]:
         elif previous is not None and _GLUE.match(line, previous.end(), found.start()):
             held.append(f"{_stem(previous[0].lower().lstrip('-'))}{CODE}{text}")
             previous = None
-    held += (f"http{CODE}{found}" for found in _HTTP.findall(line))
+    held += [f"http{CODE}{found}" for found in _HTTP.findall(line)]
     return held, phrase
 
 

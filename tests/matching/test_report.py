@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kbtool.matching.prefixes import PREFIXES, believed, strip
+from kbtool.matching.prefixes import PREFIXES, Believed, believed, strip
 from kbtool.matching.report import report_text
 from kbtool.matching.signs import Kind
 from kbtool.model import Phase
@@ -50,7 +50,7 @@ def test_every_prefix_comes_off_and_leaves_plain_text_alone(prefix: object) -> N
     given = [PREFIXED[name] + line + (" │" if name == "box" else "") for line in ("the message here:1 stands", "another one:2 too", "and a third:3 here")]
 
     assert strip(given[0], believed(given))[0].startswith("the message")
-    assert strip("RuntimeError: boom", PREFIXES) == ("RuntimeError: boom", None)
+    assert strip("RuntimeError: boom", Believed(PREFIXES)) == ("RuntimeError: boom", None)
 
 
 @pytest.mark.parametrize("prefix", ["[rank3]: ", "(RayTrainWorker pid=71) ", "2026-11-30T04:11:00.123Z stderr F [rank3]: ", "worker-1  | ", "3: ", "\x1b[31m", ""])
