@@ -147,14 +147,13 @@ def _sought(query: Query, index: Index) -> list[Telling]:
     primary = frozenset(query.primary)
     reworded = Counter(token for tokens in query.paraphrases for token in tokens)
     share = 1.0 / (len(query.paraphrases) or 1)
-    known = [Telling(token, weight, base.idf(token), token in primary, share * reworded[token]) for token, weight in query.bag.items() if frequency[token]]
-    known.sort(key=lambda telling: -telling.weight * telling.idf)
+    told = {token: weight * base.idf(token) for token, weight in query.bag.items() if frequency[token]}
     sought: list[Telling] = []
     postings = 0
-    for telling in known[: 2 * QUERY_TOKENS]:
-        if not sought or (len(sought) < QUERY_TOKENS and postings + frequency[telling.token] <= POSTINGS):
-            sought.append(telling)
-            postings += frequency[telling.token]
+    for token in sorted(told, key=told.__getitem__, reverse=True)[: 2 * QUERY_TOKENS]:
+        if not sought or (len(sought) < QUERY_TOKENS and postings + frequency[token] <= POSTINGS):
+            sought.append(Telling(token, query.bag[token], base.idf(token), token in primary, share * reworded[token]))
+            postings += frequency[token]
     return sought
 
 

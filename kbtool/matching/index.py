@@ -100,7 +100,7 @@ class Index:
 
     def outlines(self, layer: Layer, numbers: Sequence[int]) -> list[Outline]:
         """The outlines of entries of one layer, by their numbers."""
-        return [Outline(*row) for row in _chosen(layer.connection, f"SELECT {', '.join(Outline._fields)} FROM entry WHERE number IN", numbers)]
+        return list(map(Outline._make, _chosen(layer.connection, f"SELECT {', '.join(Outline._fields)} FROM entry WHERE number IN", numbers)))
 
     def records(self, layer: Layer, numbers: Sequence[int]) -> dict[int, Record]:
         """Number → record of entries of one layer."""
