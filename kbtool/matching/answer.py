@@ -177,14 +177,10 @@ def _match(item: Scored, report: Report, calibration: confidence.Calibration) ->
 
 
 def _reasons(comparison: Comparison, report: Report) -> tuple[Reason, ...]:
-    ranked = sorted(comparison.found.items(), key=lambda found: (-len(found[1]) * report.lines[found[0]].weight, found[0]))
-    chosen = sorted(index for index, _ in ranked[:REASONS])
-    return tuple(_reason(comparison, report, index) for index in chosen)
-
-
-def _reason(comparison: Comparison, report: Report, index: int) -> Reason:
-    line = report.lines[index]
-    return Reason(line.number, _clean(line.text[:REASON_TEXT]), comparison.found[index], comparison.paraphrases.get(index))
+    found, paraphrases = comparison.found, comparison.paraphrases
+    ranked = sorted(found, key=lambda at: (-len(found[at]) * report.lines[at].weight, at))
+    chosen = [(at, report.lines[at]) for at in sorted(ranked[:REASONS])]
+    return tuple(Reason(line.number, _clean(line.text[:REASON_TEXT]), found[at], paraphrases.get(at)) for at, line in chosen)
 
 
 def _redacted(failure: Failure | None) -> Failure | None:

@@ -159,7 +159,8 @@ class _Found(NamedTuple):
 
     def with_more(self, other: _Found) -> _Found:
         """Both together."""
-        return _Found({**self.weights, **other.weights}, *(mine + more for mine, more in zip(self[1:], other[1:], strict=True)))
+        weights = {**self.weights, **other.weights}
+        return _Found(weights, self.total + other.total, self.held + other.held, self.absent + other.absent, self.information + other.information)
 
 
 def _found(query: Query, factors: Factors, base: TokenFrequencies) -> _Found:
