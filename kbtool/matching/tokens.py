@@ -14,18 +14,23 @@ from kbtool.patterns import Pattern
 CODE = "#"
 """Joins a word and the number behind it."""
 
-_ASCII = (
-    r"0x[0-9a-fA-F]+"
-    r"|--[A-Za-z][\w-]*"
-    r"|[A-Za-z_][A-Za-z0-9_]*"
-    r"|(?<![\w.])-?\d+(?:\.\d+)*"
-)
-_ASCII_TOKEN = re.compile(_ASCII)
-_TOKEN = Pattern(_ASCII + r"|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W\d_]+")
+_NAME = r"--[A-Za-z][\w-]*|[A-Za-z_][A-Za-z0-9_]*"
+_NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)*"
+_ADDRESS = r"0x[0-9a-fA-F]+"
+_GLUE = r"[\s:=(\[#<>'\"]*"
+"""What may stand between a name and its number."""
+
+
+def _token(name: str) -> str:
+    """A name, with the number behind it if there is one; or an address or another number, which are read over."""
+    return rf"({name})(?:{_GLUE}((?=[-0-9])(?!{_ADDRESS}){_NUMBER}))?|{_ADDRESS}|{_NUMBER}"
+
+
+_ASCII_TOKEN = re.compile(_token(_NAME))
+_TOKEN = Pattern(_token(rf"{_NAME}|(?=[^\x00-\x7f]){_NUMBER}|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W\d_]+"))
 """Large sets of characters are slow to compile, and most logs need none."""
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNORECASE)
-_GLUE = re.compile(r"[\s:=(\[#<>'\"]*$")
 
 LONGEST = 80
 """Characters of a name; what is longer is data."""
@@ -34,7 +39,7 @@ CODE_WORDS: frozenset[str] = frozenset(
     {"errno", "signal", "exitcode", "exit", "code", "status", "xid", "error", "rc", "http", "sig", "operand", "opcode", "version", "sm", "capability"}
 )
 """Words whose number is a code by trade: another number is another fault."""
-_HTTP = re.compile(r"(?<![\w.])[45]\d\d(?= [A-Z][a-z]+)")
+_HTTP = re.compile(r"[45]\d\d(?<![\w.]...)(?= [A-Z][a-z])")
 
 STOP_WORDS: frozenset[str] = frozenset(
     (
@@ -52,27 +57,19 @@ def cut(line: str) -> tuple[list[str], list[str]]:
     """The tokens and the words of a line, in one pass."""
     held: list[str] = []
     phrase: list[str] = []
-    previous: re.Match[str] | None = None
-    """The name before, which a number may belong to."""
-    for found in (_ASCII_TOKEN if line.isascii() else _TOKEN.regex).finditer(line):
-        text = found[0]
-        first = text[0]
-        if "9" < first < CJK_START or text.startswith("--"):
-            names = _names(text)
-            held += names
-            phrase += names[:1]
-            previous = found
-        elif first >= CJK_START:
-            pairs = _cjk(text)
+    for name, number in (_ASCII_TOKEN if line.isascii() else _TOKEN.regex).findall(line):
+        if name >= CJK_START:
+            pairs = _cjk(name)
             held += pairs
             phrase += pairs
-            previous = None
-        elif text.startswith("0x"):
-            previous = None
-        elif previous is not None and _GLUE.match(line, previous.end(), found.start()):
-            held.append(f"{_stem(previous[0].lower().lstrip('-'))}{CODE}{text}")
-            previous = None
-    held += [f"http{CODE}{found}" for found in _HTTP.findall(line)]
+        elif name:
+            if names := _names(name):
+                held += names
+                phrase.append(names[0])
+            if number:
+                held.append(f"{_stem(name.lower().lstrip('-'))}{CODE}{number}")
+    if "4" in line or "5" in line:
+        held += [f"http{CODE}{found}" for found in _HTTP.findall(line)]
     return held, phrase
 
 
@@ -108,10 +105,12 @@ def _cjk(text: str) -> list[str]:
     return [text[at : at + 2] for at in range(len(text) - 1)] or [text]
 
 
-@lru_cache(8192)
+@lru_cache(32768)
 def _names(text: str) -> tuple[str, ...]:
     """A name and its parts; the same few names make up most of a log."""
     lowered = text.lower()
+    if len(text) <= LONGEST and text.isalpha() and text.isascii() and text[1:].islower():  # most are plain words, which have no parts
+        return () if lowered in STOP_WORDS else (_stem(lowered),)
     if len(text) > LONGEST or _HASH.match(lowered) or lowered in STOP_WORDS:
         return ()
     names = [_stem(lowered)]
