@@ -18,6 +18,8 @@ _AMBIGUOUS = re.compile(
     r"| {0,3}<"  # HTML
     r"|[ \t>]*[-=|:][-=|: \t]*$"  # what underlines a heading, a rule, the second line of a table
 )
+_TELLING = frozenset("#`~ \t<>-=|:")
+"""Characters that a line of any of these shapes begins with."""
 
 
 class Block(NamedTuple):
@@ -42,6 +44,8 @@ def plain_blocks(page: str) -> list[Block] | None:
             if mark in line and (closing := _CLOSING.match(line)) and closing[1].startswith(mark):
                 blocks.append(Block(0, "\n".join(lines[start + 1 : at]), info, start, at + 1))
                 mark = ""
+        elif line[:1] not in _TELLING:
+            continue
         elif (opening := _OPENING.match(line)) is not None:
             mark, info, start = opening[1] or opening[3], (opening[2] or opening[4] or "").strip(), at
         elif (heading := _HEADING.match(line)) is not None:

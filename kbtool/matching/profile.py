@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, classified_lines
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import CODE, CODE_WORDS, VARIABLE, cut, fixed_tokens, tokens
+from kbtool.matching.tokens import CODE, CODE_WORDS, VARIABLE, cut, tokens
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -154,7 +154,8 @@ def _lines(classified: Iterable[ReportLine]) -> list[_Line]:
 
 def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
     text = line_text(line)
-    return frozenset(held) - fixed_tokens(text) if line.mended or VARIABLE.search(text) else frozenset()
+    fixed = VARIABLE.sub(" ", text)
+    return frozenset(held).difference(tokens(fixed)) if line.mended or fixed != text else frozenset()
 
 
 def wording(text: str, context: frozenset[str]) -> Wording:

@@ -83,16 +83,17 @@ def words(line: str) -> list[str]:
     return cut(line)[1]
 
 
+_PATH = r"[/\\][\w.@+-]+(?:[/\\][\w.@+-]+)+"
 VARIABLE = re.compile(
     r"https?://\S+"
-    r"|(?<!\w)'[^'\n]{1,120}'(?!\w)"
+    r"|'(?<!\w')[^'\n]{1,120}'(?!\w)"
     r'|"[^"\n]{1,120}"'
     r"|<[^<>\n]{1,80}>"
     r"|\[(?!Errno)[^\[\]\n]{0,120}\]"
     r"|\{[^{}\n]{0,160}\}"
-    r"|(?:[A-Za-z]:|~|\.{1,3})?(?:[/\\][\w.@+-]+){2,}"
+    rf"|[A-Za-z]:{_PATH}|~{_PATH}|\.\.{{0,2}}{_PATH}|{_PATH}"
 )
-"""What a message is about: quotes, brackets, addresses and paths."""
+"""What a message is about: quotes, brackets, addresses and paths. Each alternative begins with one certain character: so most places of a line are passed over at once."""
 
 
 @lru_cache(512)
