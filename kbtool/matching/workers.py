@@ -96,7 +96,7 @@ def _start(root: Path) -> subprocess.Popen[bytes] | None:
     command = [sys.executable, *options, "-c", _START, json.dumps(import_folders()), str(root)]
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):  # TypeError: embedded Pythons need not know their own program
         return None
 
 
