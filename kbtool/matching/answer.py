@@ -24,7 +24,7 @@ QUERY_TOKENS = 48
 """Rarest tokens of a report that candidates are sought by."""
 POSTINGS = 6000
 """Occurrences in entries that these tokens may have together: what bounds the search in a large base."""
-HOPE = 1.75
+HOPE = 1.5
 """What a comparison seldom adds to the rating that was estimated."""
 MOST_MATCHES = 5
 SURELY_SHOWN = 3
