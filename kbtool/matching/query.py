@@ -42,6 +42,8 @@ class Query(NamedTuple):
     report: Report
     bag: Mapping[str, float]
     """Token → weight of the weightiest line that holds it."""
+    own: Mapping[str, float]
+    """The same for what the report says itself, without what it could say in other words."""
     lines: tuple[InputLine, ...]
     """Those of the report in their order, then what they could say in other words."""
     holders: Mapping[str, tuple[int, ...]]
@@ -68,16 +70,17 @@ def make_query(report: Report) -> Query:
     own = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
     chosen = sorted(sorted(own, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at)
     others = _in_other_words(report, chosen)
-    bag: dict[str, float] = dict.fromkeys((token for line in (*own, *others) for token in line.tokens), 0.0)
+    said = _weights(own)
+    bag = _weights((*own, *others)) if others else said
     pairs: dict[tuple[str, str], float] = {}
-    for line in sorted((*own, *others), key=lambda line: line.weight):  # the weightiest line has the last word
-        bag.update(dict.fromkeys(line.tokens, line.weight))
+    for line in sorted((*own, *others), key=_weight):
         pairs.update(dict.fromkeys(pairwise(line.words), line.weight))
     primary = set(report.primary)
     of_failure = [line for line in others if line.at in primary]
     return Query(
         report=report,
         bag=bag,
+        own=said,
         lines=(*chosen, *others),
         holders=_holders((*chosen, *others)),
         primary=tuple(dict.fromkeys(token for line in own if line.at in primary for token in line.tokens)),
@@ -89,6 +92,18 @@ def make_query(report: Report) -> Query:
         troubled=any(line.kind in TROUBLE for line in report.lines),
         at_home=not TRADE.isdisjoint(bag) or any(_shows_trade(line) for line in report.lines),
     )
+
+
+def _weight(line: InputLine) -> float:
+    return line.weight
+
+
+def _weights(lines: Sequence[InputLine]) -> dict[str, float]:
+    """Token → weight of the weightiest line, in the order of the lines."""
+    weights = dict.fromkeys((token for line in lines for token in line.tokens), 0.0)
+    for line in sorted(lines, key=_weight):  # the weightiest line has the last word
+        weights.update(dict.fromkeys(line.tokens, line.weight))
+    return weights
 
 
 def _shows_trade(line: ReportLine) -> bool:

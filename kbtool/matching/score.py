@@ -219,10 +219,13 @@ def _phrase(query: Query, item: Wording, base: TokenFrequencies) -> float:
 
 
 def _shared_features(query: Query, profile: Profile, base: TokenFrequencies) -> dict[str, float]:
-    """What follows from title, cause and fix: bits found beyond the symptom's words, the title's share, and whether the phase fits."""
-    bag, idf = query.bag, base.idf
+    """What follows from title, cause and fix: bits found beyond the symptom's words, the title's share, and whether the phase fits.
+
+    What the failure could say in other words counts for the title, which names it, not for cause and fix, which have words of their own.
+    """
+    bag, own, idf = query.bag, query.own, base.idf
     symptom = symptom_tokens(profile)
-    beyond = sum([idf(token) * bag[token] for token in profile.context if token in bag and token not in symptom])
+    beyond = sum([idf(token) * own[token] for token in profile.context if token in own and token not in symptom])
     title = sum(map(idf, profile.title))
     told = sum([idf(token) * bag[token] for token in profile.title if token in bag])
     phase = PHASE_WORDS.get(query.report.failure.phase if query.report.failure else Phase.UNKNOWN, frozenset())
