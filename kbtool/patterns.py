@@ -16,7 +16,7 @@ class Pattern:
 
     def __init__(self, source: str, *literals: str, flags: int = 0):
         self.source = source
-        self.literals = literals
+        self.literals = literals or ("",)  # which every text holds
         self.flags = flags
         self._regex: re.Pattern[str] | None = None
 
@@ -31,28 +31,22 @@ class Pattern:
         """The first place where the pattern matches."""
         for literal in self.literals:  # here and below, and not in a method of its own: every line of a log is held against a dozen patterns
             if literal in text:
-                break
-        else:
-            if self.literals:
-                return None
-        return (self._regex or self.regex).search(text)
+                return (self._regex or self.regex).search(text)
+        return None
 
     def match(self, text: str) -> re.Match[str] | None:
         """A match at the beginning of `text`."""
         for literal in self.literals:
             if literal in text:
-                break
-        else:
-            if self.literals:
-                return None
-        return (self._regex or self.regex).match(text)
+                return (self._regex or self.regex).match(text)
+        return None
 
     def sub(self, replacement: str, text: str) -> str:
         """`text` with every match replaced."""
         for literal in self.literals:
             if literal in text:
                 return self.regex.sub(replacement, text)
-        return text if self.literals else self.regex.sub(replacement, text)
+        return text
 
 
 def any_of(*sources: str, literals: tuple[str, ...] = (), flags: int = 0) -> Pattern:
