@@ -7,7 +7,7 @@ and other ranks say afterwards is told from the failure itself. Original line nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kbtool.matching import prefixes, signs
@@ -159,7 +159,7 @@ def _classify(lines: list[ReportLine]) -> list[ReportLine]:
     return _mended(kinds)
 
 
-def _kind(text: str, original: str, after_frame: bool, fallout: signs.Fallout) -> Kind:
+def _kind(text: str, original: str, after_frame: bool, fallout: Sequence[signs.Shape]) -> Kind:
     bare = text.strip(" \t│┃|╭╮╰╯─━═=*-_.")
     if not bare:
         return Kind.BLANK if not original.strip() or text == original else Kind.ADVICE

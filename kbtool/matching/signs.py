@@ -6,6 +6,7 @@ Extend a table here when a new launcher, library or logger appears; `tests/match
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -122,33 +123,22 @@ FALLOUT: tuple[Shape, ...] = _shapes(
 """What other ranks, launchers and runtimes say after something else has failed."""
 
 
-_ADVICE = tuple((shape.pattern.literals[0], shape.pattern) for shape in ADVICE)
-_FALLOUT = tuple((shape.pattern.literals[0], shape) for shape in FALLOUT)
+def shapes_in(text: str) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    """What of the tables of advice and of fallout the lines of a text may hold: mostly little, and the rest need not be tried line by line."""
+    advice, fallout = ([shape for shape in table if shape.pattern.literals[0] in text] for table in (ADVICE, FALLOUT))
+    return advice, fallout
 
 
-Advice = tuple[tuple[str, Pattern], ...]
-Fallout = tuple[tuple[str, Shape], ...]
-
-
-def shapes_in(text: str) -> tuple[Advice, Fallout]:
-    """What of both tables the lines of a text may hold: mostly little, and the rest need not be tried line by line."""
-    return tuple([pair for pair in _ADVICE if pair[0] in text]), tuple([pair for pair in _FALLOUT if pair[0] in text])
-
-
-def without_advice(text: str, advice: Advice = _ADVICE) -> str:
+def without_advice(text: str, advice: Sequence[Shape] = ADVICE) -> str:
     """The line without the sentences that are advice; each leaves a blank."""
-    for literal, pattern in advice:
-        if literal in text:
-            text = pattern.sub(" ", text)
+    for shape in advice:
+        text = shape.pattern.sub(" ", text)
     return text
 
 
-def fallout_family(text: str, fallout: Fallout = _FALLOUT) -> str:
+def fallout_family(text: str, fallout: Sequence[Shape] = FALLOUT) -> str:
     """Who says it, where a line is fallout: the source of the first shape that fits; empty for none."""
-    for literal, shape in fallout:
-        if literal in text and shape.pattern.search(text):
-            return shape.source
-    return ""
+    return next((shape.source for shape in fallout if shape.pattern.search(text)), "")
 
 
 DEADLY_EXIT = Pattern(
