@@ -121,18 +121,18 @@ def after_learning(base: Path, texts: list[str]) -> tuple[float, float]:
     return statistics.median(before), statistics.median(after)
 
 
-def build(base: Path, folder: Path) -> None:
+def build(base: Path, folder: Path, sqlite_utils: str) -> None:
     """Print what a full build takes, its workers included, and sqlite-utils for the same rows with full-text search."""
     bases = [Base(base, "chosen", True)]
     index_path(bases[0]).unlink(missing_ok=True)
     begun, before = time.perf_counter(), children_ms()
     spent = processor_ms(lambda: open_index(bases).close()) / 1000
     wall, workers = time.perf_counter() - begun, (children_ms() - before) / 1000
-    peer, peer_wall = peers.insert_and_index(peers.rows(base), folder)
+    peer, peer_wall = peers.insert_and_index(sqlite_utils, peers.rows(base), folder)
     print(f"  full build {wall:.1f} s ({spent + workers:.1f} s of processor time, {workers:.1f} of it in workers), sqlite-utils insert and enable-fts {peer_wall:.1f} s ({peer:.1f} s): {wall / peer_wall:.1f} ({(spent + workers) / peer:.1f}) times", flush=True)
 
 
-def ask(base: Path, size: int, folder: Path, texts: list[str], program: str | None) -> dict[str, float]:
+def ask(base: Path, size: int, folder: Path, texts: list[str], sqlite_utils: str | None, kb_manager: str | None) -> dict[str, float]:
     """Medians of a question in milliseconds, by the way of asking."""
     index = open_index([Base(base, "chosen", True)])
     answer_text(texts[0], index)
@@ -144,12 +144,12 @@ def ask(base: Path, size: int, folder: Path, texts: list[str], program: str | No
         if size <= MOST_FOR_PEERS:
             found[name] = statistics.median([processor_ms(lambda way=way, text=text: way(text)) for text in asked])
     found["kb match"] = statistics.median([cold_ms(base, text) for text in few])
-    if size <= MOST_FOR_PEERS:
-        peers.insert_and_index(held, folder)
-        search = peers.sqlite_utils_search(folder)
+    if sqlite_utils and size <= MOST_FOR_PEERS:
+        peers.insert_and_index(sqlite_utils, held, folder)
+        search = peers.sqlite_utils_search(sqlite_utils, folder)
         found["sqlite-utils search"] = statistics.median([search(message(text)) for text in few])
-    if program and size <= MOST_FOR_PEERS:
-        grep = peers.kb_manager_grep(program, base, folder / f"kb-manager-{size}")
+    if kb_manager and size <= MOST_FOR_PEERS:
+        grep = peers.kb_manager_grep(kb_manager, base, folder / f"kb-manager-{size}")
         found["kb-manager's kb grep"] = statistics.median([grep(message(text)) for text in few])
     return found
 
@@ -165,17 +165,19 @@ def main() -> None:
     arguments = parser.parse_args()
     texts = questions(arguments.cases)
     lines: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as name:
-        folder = arguments.keep or Path(name)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.keep or Path(temporary)
         os.environ.update(XDG_CACHE_HOME=str(folder / "cache"), XDG_STATE_HOME=str(folder / "state"), XDG_DATA_HOME=str(folder / "data"))
-        program = peers.kb_manager(folder / "kb-manager")
-        if program is None:
-            print("kb-manager can not be installed here: left out")
+        sqlite_utils = peers.installed("sqlite-utils", "sqlite-utils", folder / "sqlite-utils")
+        kb_manager = peers.installed("kb-manager", "kb", folder / "kb-manager")
+        for name, program in (("sqlite-utils", sqlite_utils), ("kb-manager", kb_manager)):
+            if program is None:
+                print(f"{name} can not be installed here: left out")
         for size in map(int, arguments.sizes.split(",")):
             base = folder / str(size) / "entries"
             if not base.is_dir():
                 make_base(base, size)
-            for way, value in ask(base, size, folder, texts, program).items():
+            for way, value in ask(base, size, folder, texts, sqlite_utils, kb_manager).items():
                 lines[way].append((size, value))
             print(f"{size} entries: " + ", ".join(f"{way} {points[-1][1]:.1f} ms" for way, points in lines.items() if points[-1][0] == size), flush=True)
             print(f"  a file changed by hand is seen for {edit_seen(base):.0f} ms more", flush=True)
@@ -183,8 +185,8 @@ def main() -> None:
                 print(f"  a cold kb match takes {cold_ratio(base, texts[0]):.2f} times `{REFERENCE}`", flush=True)
             if size == MOST_FOR_PEERS:
                 print("  a cold match takes {:.0f} ms, the first one after `kb learn` {:.0f} ms".format(*after_learning(base, texts)), flush=True)
-                if not arguments.no_build:
-                    build(base, folder)
+                if sqlite_utils and not arguments.no_build:
+                    build(base, folder, sqlite_utils)
     if arguments.svg:
         arguments.svg.write_text(picture({way: sorted(points) for way, points in lines.items()}, frozenset({"kb match", "sqlite-utils search", "kb-manager's kb grep"})), encoding="utf-8")
 

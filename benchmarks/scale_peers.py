@@ -18,7 +18,6 @@ from kbtool.matching.index import index_path
 from kbtool.matching.profile import from_json
 from kbtool.matching.tokens import tokens
 
-SQLITE_UTILS = str(Path(sys.executable).with_name("sqlite-utils"))
 COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "fix", "outcomes", "applies_to", "profile")
 
 
@@ -50,13 +49,13 @@ def rows(base: Path) -> list[dict[str, str]]:
     return [{**row, "terms": " ".join(sorted(from_json(row["profile"]).all_tokens()))} for row in found]
 
 
-def insert_and_index(held: list[dict[str, str]], folder: Path) -> tuple[float, float]:
+def insert_and_index(program: str, held: list[dict[str, str]], folder: Path) -> tuple[float, float]:
     """Seconds of processor time and of wall time that `sqlite-utils insert` and `enable-fts` take for the rows; they lie in `folder`/peer.db."""
     (folder / "rows.json").write_text(json.dumps(held))
     (folder / "peer.db").unlink(missing_ok=True)
     begun = time.perf_counter()
-    spent = child_ms([SQLITE_UTILS, "insert", str(folder / "peer.db"), "rows", str(folder / "rows.json"), "--pk", "id"])
-    spent += child_ms([SQLITE_UTILS, "enable-fts", str(folder / "peer.db"), "rows", "terms", "--fts5"])
+    spent = child_ms([program, "insert", str(folder / "peer.db"), "rows", str(folder / "rows.json"), "--pk", "id"])
+    spent += child_ms([program, "enable-fts", str(folder / "peer.db"), "rows", "terms", "--fts5"])
     return spent / 1000, time.perf_counter() - begun
 
 
@@ -82,20 +81,21 @@ def fuzzy(base: Path) -> Callable[[str], object]:
     return lambda text: process.extract(text, symptoms, scorer=fuzz.token_set_ratio, limit=5)
 
 
-def sqlite_utils_search(folder: Path) -> Callable[[str], float]:
+def sqlite_utils_search(program: str, folder: Path) -> Callable[[str], float]:
     """`sqlite-utils search` over the rows that `insert_and_index` left, as a program: milliseconds of processor time for a message."""
-    return lambda message: child_ms([SQLITE_UTILS, "search", str(folder / "peer.db"), "rows", quoted(message), "--limit", "5", "-c", "id"])
+    return lambda message: child_ms([program, "search", str(folder / "peer.db"), "rows", quoted(message), "--limit", "5", "-c", "id"])
 
 
-def kb_manager(folder: Path) -> str | None:
-    """The `kb` of kb-manager in an environment of its own, or None where it can not be installed."""
-    if not (folder / "bin" / "kb").exists():
+def installed(package: str, program: str, folder: Path) -> str | None:
+    """A program of a package, in an environment of its own in `folder`, or None where it can not be installed."""
+    path = folder / "bin" / program
+    if not path.exists():
         try:
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
-            subprocess.run([str(folder / "bin" / "pip"), "install", "-q", "kb-manager"], check=True, capture_output=True, timeout=300)
+            subprocess.run([str(folder / "bin" / "pip"), "install", "-q", package], check=True, capture_output=True, timeout=300)
         except (subprocess.SubprocessError, OSError):
             return None
-    return str(folder / "bin" / "kb")
+    return str(path)
 
 
 def kb_manager_grep(program: str, base: Path, home: Path) -> Callable[[str], float]:

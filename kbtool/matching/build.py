@@ -1,4 +1,4 @@
-"""Filling an index: a full build with sqlite-utils, an update of changed files with sqlite3, the same rows either way.
+"""Filling an index: a full build, or an update of changed files, the same rows either way.
 
 A new index is made beside the old one and renamed over it; readers keep what they have opened. Nothing is changed in place.
 """
@@ -17,17 +17,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kbtool.knowledge.layers import DOMAIN_PAGE
 from kbtool.matching import schema
-from kbtool.matching.extract import Extract, extract
+from kbtool.matching.extract import Numbered, Part, read_part
 from kbtool.matching.postings import packed, posting, token_parts, unpacked
 from kbtool.matching.profile import encode, from_json
+from kbtool.matching.rows import COLUMNS
 from kbtool.matching.scan import Stamp
 
 Progress = Callable[[int, int], object]
 """Called with files done and files in all."""
 
+Row = tuple[Any, ...]
+
 MANY = 400
 """Files from which on it is worth the start of other processes to read them."""
+CHUNK = 64
+"""Files that are read one after the other: what they become is merged as one, and no process is left with much when the others are done."""
+_ID, _PATH = COLUMNS["entry"].index("id"), COLUMNS["entry"].index("path")
 
 
 @dataclass
@@ -47,96 +54,104 @@ class Numbers:
 
 @dataclass
 class Content:
-    """The rows that a set of files becomes."""
+    """The rows that a set of files becomes, in the order of `rows.COLUMNS`."""
 
-    files: list[dict[str, Any]] = field(default_factory=list)
-    entries: list[dict[str, Any]] = field(default_factory=list)
-    cards: list[dict[str, Any]] = field(default_factory=list)
+    files: list[Row] = field(default_factory=list)
+    entries: list[Row] = field(default_factory=list)
+    cards: list[Row] = field(default_factory=list)
+    domains: list[Row] = field(default_factory=list)
     postings: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("I")))
-    domains: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, part: Part) -> None:
+        """Add what more files became; their numbers are higher than those of all before."""
+        self.entries += part.entries
+        self.cards += part.cards
+        self.domains += part.domains
+        for token, values in part.postings.items():
+            self.postings[token].frombytes(values)
+
+    def file_of(self, entry_id: str) -> str | None:
+        """The file of the entry with that id."""
+        return next((row[_PATH] for row in self.entries if row[_ID] == entry_id), None)
+
+    def rows(self) -> dict[str, list[Row]]:
+        """Table → its rows, without the tokens'."""
+        return {"file": self.files, "domain": self.domains, "entry": self.entries, "card": self.cards}
 
 
 def read_files(root: Path, stamps: dict[str, Stamp], progress: Progress | None = None, numbers: Numbers | None = None) -> Content:
     """Read the files; one that is broken becomes a file row with its problems, and hides no other."""
     content = Content()
-    taken: dict[str, str] = {}
     numbers = numbers or Numbers()
-    names = sorted(stamps)
-    with contextlib.closing(_extracts(root, names)) as extracts:
-        for done, (relative, found) in enumerate(zip(names, extracts, strict=True)):
-            problems = _take(content, relative, found, taken, numbers)
-            content.files.append({"path": relative, **stamps[relative].row(), "problems": encode(problems)})
-            if progress is not None:
-                progress(done + 1, len(stamps))
+    chunks = _chunks([(numbers.of(name), name) for name in sorted(stamps)])
+    with contextlib.closing(_parts(root, chunks)) as parts:
+        for chunk, part in zip(chunks, parts, strict=True):
+            problems = _take(content, part)
+            for (_, name), found in zip(chunk, problems, strict=True):
+                content.files.append((name, *stamps[name], found))
+                if progress is not None:
+                    progress(len(content.files), len(stamps))
     return content
 
 
-def _extracts(root: Path, names: Sequence[str]) -> Generator[Extract, None, None]:
-    """The extracts of the files in their order, read by several processes where there are many and more than one processor."""
-    if len(names) >= MANY:
+def _chunks(numbered: Sequence[Numbered]) -> list[list[Numbered]]:
+    """The files in chunks; one whose id stands in a file before it is alone, so that what it becomes can be left out."""
+    chunks: list[list[Numbered]] = []
+    files: set[str] = set()
+    alone = True
+    for number, name in numbered:
+        file = name.rpartition("/")[2]
+        rival = file != DOMAIN_PAGE and file in files
+        if alone or rival or len(chunks[-1]) == CHUNK:
+            chunks.append([])
+        chunks[-1].append((number, name))
+        files.add(file)
+        alone = rival
+    return chunks
+
+
+def _parts(root: Path, chunks: Sequence[Sequence[Numbered]]) -> Generator[Part, None, None]:
+    """What each chunk becomes, in their order, read by several processes where there are many files and more than one processor."""
+    if len(chunks) > MANY // CHUNK:
         from kbtool.matching import workers
 
         if workers.processors() > 1:
-            return workers.extracts(root, names)
-    return (extract(root, name) for name in names)
+            return workers.parts(root, chunks)
+    return (read_part(root, chunk) for chunk in chunks)
 
 
-def _take(content: Content, relative: str, found: Extract, taken: dict[str, str], numbers: Numbers) -> list[list[Any]]:
-    """Add one file's rows; gives its problems. Of two entries with the same id the first one counts."""
-    if found.domain is not None:
-        content.domains.append(found.domain)
-    if found.entry is None:
-        return found.problems
-    entry_id = found.entry["id"]
-    if entry_id in taken:
-        return [[1, f"the id `{entry_id}` is taken by {taken[entry_id]}"]]
-    taken[entry_id] = relative
-    number = numbers.of(relative)
-    content.entries.append({"number": number, **found.entry})
-    content.cards.append({"number": number, "card": found.card})
-    for token, parts in found.parts.items():
-        content.postings[token].append(posting(number, parts))
-    return []
+def _take(content: Content, part: Part) -> list[str]:
+    """Add a chunk's rows; gives the problems of its files. Of two entries with the same id the first one counts."""
+    if len(part.problems) == len(part.entries) == 1:
+        entry_id = part.entries[0][_ID]
+        rival = content.file_of(entry_id)
+        if rival is not None:
+            return [encode([(1, f"the id `{entry_id}` is taken by {rival}")])]
+    content.add(part)
+    return part.problems
 
 
 def fill(connection: sqlite3.Connection, content: Content, root: Path) -> None:
-    """Write all rows with sqlite3, into a database that is empty."""
-    connection.executescript(schema.TABLES)
-    for table, rows in _tables(content, root):
-        insert(connection, table, rows)
-    connection.commit()
-
-
-def fill_with_sqlite_utils(path: Path, content: Content, root: Path) -> None:
-    """Write all rows of a full build in bulk."""
-    import sqlite_utils
-
-    database = sqlite_utils.Database(str(path))
-    connection: sqlite3.Connection = database.conn
-    connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF")  # the file is disposable and gets its name only when it is complete
+    """Write all rows into a database that is empty."""
     connection.executescript(schema.TABLES)
     with connection:
-        for table, rows in _tables(content, root):
-            if table == "term":  # a row a token, a dozen times as many as entries: sqlite-utils takes four times as long for them
-                insert(connection, table, rows)
-            elif rows:
-                database.table(table).insert_all(rows, batch_size=1000)
-    connection.close()
+        for table, rows in content.rows().items():
+            insert(connection, table, rows)
+        insert(connection, "term", ((token, len(values), packed(values)) for token, values in sorted(content.postings.items())))
+        insert(connection, "meta", [("version", schema.VERSION), ("root", os.path.realpath(root))])
 
 
-def _tables(content: Content, root: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    terms = [{"token": token, "entries": len(values), "postings": packed(values)} for token, values in sorted(content.postings.items())]
-    meta = [{"key": "version", "value": schema.VERSION}, {"key": "root", "value": os.path.realpath(root)}]
-    return [("file", content.files), ("domain", content.domains), ("entry", content.entries), ("card", content.cards), ("term", terms), ("meta", meta)]
+def fill_file(path: Path, content: Content, root: Path) -> None:
+    """Write all rows of a full build into a new file."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF")  # the file is disposable and gets its name only when it is complete
+        fill(connection, content, root)
 
 
-def insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
-    """Insert rows that all have the same columns."""
-    rows = list(rows)
-    if rows:
-        names = list(rows[0])
-        marks = ",".join("?" * len(names))
-        connection.executemany(f"INSERT OR REPLACE INTO {table} ({','.join(names)}) VALUES ({marks})", [tuple(row.values()) for row in rows])
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> None:
+    """Insert rows with the columns that `rows.COLUMNS` gives the table."""
+    names = COLUMNS[table]
+    connection.executemany(f"INSERT OR REPLACE INTO {table} ({','.join(names)}) VALUES ({','.join('?' * len(names))})", rows)
 
 
 def update(old: Path, new: Path, root: Path, gone: set[str], changed: dict[str, Stamp]) -> None:
@@ -155,7 +170,7 @@ def update(old: Path, new: Path, root: Path, gone: set[str], changed: dict[str, 
         for relative in changed:
             _refuse_rival(connection, relative)
         content = read_files(root, changed, numbers=numbers)
-        for table, rows in (("file", content.files), ("domain", content.domains), ("entry", content.entries), ("card", content.cards)):
+        for table, rows in content.rows().items():
             insert(connection, table, rows)
         edits.write(connection, content.postings)
         connection.execute("COMMIT")

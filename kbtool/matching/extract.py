@@ -1,29 +1,45 @@
-"""What the index keeps of one file, whatever the other files hold: so that files can be read in any order and by several processes."""
+"""What the index keeps of some files, whatever the other files hold: so that files can be read in any order and by several processes."""
 
 from __future__ import annotations
 
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbtool.matching.postings import token_parts
+from kbtool.matching.postings import SHIFT, token_parts
+from kbtool.matching.profile import encode
 from kbtool.matching.rows import card_row, domain_row, entry_row
 
-
-class Extract(NamedTuple):
-    """One file: its problems, or the row of a domain page, or the parts of an entry; plain values, which a pipe can carry."""
-
-    problems: list[list[Any]] = []
-    """Line and message."""
-    domain: dict[str, Any] | None = None
-    entry: dict[str, Any] | None = None
-    """The row of the entry, without its number."""
-    card: str = ""
-    parts: dict[str, int] = {}
-    """Every token by which the entry can be found, with the parts that hold it (module `postings`)."""
+Numbered = tuple[int, str]
+"""The number that an entry has in the index, and its file, relative to the base."""
 
 
-def extract(root: Path, relative: str) -> Extract:
-    """Read one file of the base at `root`; a broken one gives its problems."""
+class Part(NamedTuple):
+    """The rows that some files become: plain values, which a pipe can carry, in the order of `rows.COLUMNS`."""
+
+    problems: list[str]
+    """What is wrong with each of the files, as JSON: line and message."""
+    entries: list[tuple[Any, ...]]
+    cards: list[tuple[Any, ...]]
+    domains: list[tuple[Any, ...]]
+    postings: dict[str, bytes]
+    """Token → postings (module `postings`), as this machine keeps an array of them."""
+
+
+def read_part(root: Path, numbered: Iterable[Numbered]) -> Part:
+    """Read some files of the base at `root`; a broken one gives its problems, and hides no other."""
+    postings: defaultdict[str, list[int]] = defaultdict(list)
+    part = Part([], [], [], [], {})
+    for number, relative in numbered:
+        part.problems.append(encode(_read(root, number, relative, part, postings)))
+    part.postings.update((token, array("I", values).tobytes()) for token, values in postings.items())
+    return part
+
+
+def _read(root: Path, number: int, relative: str, part: Part, postings: defaultdict[str, list[int]]) -> list[tuple[int, str]]:
+    """Add what one file becomes; gives its problems."""
     from kbtool.knowledge.domains import parse_domain
     from kbtool.knowledge.entry import parse_entry
     from kbtool.knowledge.problems import ERROR, EntryError
@@ -33,11 +49,17 @@ def extract(root: Path, relative: str) -> Extract:
     try:
         data = path.read_bytes()
         if name == "README.md":
-            return Extract(domain=domain_row(parse_domain(data, path=path), relative))
+            part.domains.append(domain_row(parse_domain(data, path=path), relative))
+            return []
         entry = parse_entry(data, path=path, domain=domain)
     except EntryError as error:
-        return Extract([[problem.line, problem.message] for problem in error.problems if problem.level == ERROR])
+        return [(problem.line, problem.message) for problem in error.problems if problem.level == ERROR]
     except OSError as error:
-        return Extract([[1, f"can not be read: {error.strerror}"]])
-    row, profile = entry_row(entry, relative)
-    return Extract(entry=row, card=card_row(entry, profile), parts=token_parts(profile, entry.id))
+        return [(1, f"can not be read: {error.strerror}")]
+    row, profile = entry_row(entry, number, relative)
+    part.entries.append(row)
+    part.cards.append((number, card_row(entry, profile)))
+    base = number << SHIFT
+    for token, held in token_parts(profile, entry.id).items():
+        postings[token].append(base | held)
+    return []

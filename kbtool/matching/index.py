@@ -244,4 +244,4 @@ def seal_path(path: Path) -> Path:
 
 def _sealed(path: Path) -> bool:
     with open(seal_path(path), "rb") as file:
-        return bool(json.loads(file.read(4096)) == stamp_of(os.stat(path)).row())
+        return bool(json.loads(file.read(4096)) == stamp_of(os.stat(path))._asdict())

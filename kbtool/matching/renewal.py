@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kbtool.knowledge.layers import Base
-from kbtool.matching.build import Progress, fill, fill_with_sqlite_utils, read_files, update
+from kbtool.matching.build import Progress, fill, fill_file, read_files, update
 from kbtool.matching.index import seal_path
 from kbtool.matching.scan import Stamp, stamp_of
 
@@ -36,7 +36,7 @@ def rebuild(base: Base, path: Path, now: dict[str, Stamp], progress: Progress | 
     """Make the index anew from every file of the base."""
     os.makedirs(path.parent, mode=0o700, exist_ok=True)
     with _aside(path) as new:
-        fill_with_sqlite_utils(new, read_files(base.root, now, progress), base.root)
+        fill_file(new, read_files(base.root, now, progress), base.root)
 
 
 @contextlib.contextmanager
@@ -63,7 +63,7 @@ def _seal(path: Path) -> None:
     stamp = stamp_of(os.stat(path))
     descriptor, name = tempfile.mkstemp(prefix=".new-", suffix=".seal", dir=path.parent)
     with os.fdopen(descriptor, "w") as file:
-        json.dump(stamp.row(), file)
+        json.dump(stamp._asdict(), file)
     os.replace(name, seal_path(path))
 
 

@@ -9,9 +9,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kbtool.matching.profile import Profile, encode, from_json, make_profile, symptom_tokens, to_json
-from kbtool.model import Domain, Entry, Outcome, Tally, Verdict
+from kbtool.model import Check, Domain, Entry, Outcome, Tally, Verdict
 
 ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "outcomes", "applies_to", "profile")
+"""What match reads of an entry."""
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "meta": ("key", "value"),
+    "file": ("path", "size", "mtime_ns", "ctime_ns", "inode", "problems"),
+    "domain": ("name", "path", "keywords", "first_action", "minimal_check", "go_back_when"),
+    "entry": ("number", "title_tokens", "salient_tokens", "symptom_tokens", *ENTRY_COLUMNS),
+    "card": ("number", "card"),
+    "term": ("token", "entries", "postings"),
+}
+"""The columns of each table of the index, in the order in which rows give them."""
 
 
 class Record(NamedTuple):
@@ -31,28 +42,29 @@ class Record(NamedTuple):
     profile: Profile
 
 
-def entry_row(entry: Entry, relative: str) -> tuple[dict[str, Any], Profile]:
+def entry_row(entry: Entry, number: int, relative: str) -> tuple[tuple[Any, ...], Profile]:
     """The row of an entry, and the profile that stands in it."""
     profile = make_profile(entry)
     symptom = symptom_tokens(profile)
     check = entry.check
-    row = {
-        "id": entry.id,
-        "status": entry.status.value,
-        "title_tokens": len(profile.title),
-        "salient_tokens": len(symptom & profile.context),
-        "symptom_tokens": len(symptom),
-        "domain": entry.domain,
-        "path": relative,
-        "title": entry.title,
-        "root_cause": entry.root_cause,
-        "verify": check.command if check else "",
-        "confirms": check.confirms if check else None,
-        "fix": entry.fix,
-        "outcomes": encode(tally_of(entry.outcomes, check.digest if check else "")),
-        "applies_to": encode(entry.applies_to),
-        "profile": to_json(profile),
-    }
+    row = (
+        number,
+        len(profile.title),
+        len(symptom & profile.context),
+        len(symptom),
+        entry.id,
+        entry.domain,
+        relative,
+        entry.title,
+        entry.status.value,
+        entry.root_cause,
+        check.command if check else "",
+        check.confirms if check else None,
+        entry.fix,
+        encode(tally_of(entry.outcomes, check)),
+        encode(entry.applies_to),
+        to_json(profile),
+    )
     return row, profile
 
 
@@ -63,13 +75,18 @@ def card_row(entry: Entry, profile: Profile) -> str:
     return card.to_json(card.card_of(entry, symptom_tokens(profile)))
 
 
-def tally_of(outcomes: tuple[Outcome, ...], digest: str) -> list[Any]:
+def tally_of(outcomes: tuple[Outcome, ...], check: Check | None) -> list[Any]:
     """Counts of the outcomes that the present check gave, and the last one; older checks' outcomes are stale and don't count."""
+    if not outcomes:
+        return _NO_OUTCOMES
     from kbtool.knowledge.outcomes import tally  # it brings the parsers along, which a match on a fresh index does without
 
-    counted = tally(outcomes, digest)
+    counted = tally(outcomes, check.digest if check else "")
     last = counted.last_verdict.value if counted.last_verdict else None
     return [counted.confirmed, counted.refuted, counted.inconclusive, counted.last_when, last]
+
+
+_NO_OUTCOMES = [0, 0, 0, None, None]
 
 
 def record_of(values: tuple[Any, ...], root: Path) -> Record:
@@ -104,16 +121,9 @@ def _applies_to(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
-def domain_row(domain: Domain, relative: str) -> dict[str, Any]:
+def domain_row(domain: Domain, relative: str) -> tuple[Any, ...]:
     """The row of a domain page."""
-    return {
-        "name": domain.name,
-        "path": relative,
-        "keywords": encode(domain.keywords),
-        "first_action": domain.first_action,
-        "minimal_check": domain.minimal_check,
-        "go_back_when": domain.go_back_when,
-    }
+    return domain.name, relative, encode(domain.keywords), domain.first_action, domain.minimal_check, domain.go_back_when
 
 
 def domain_of(values: tuple[Any, ...], root: Path) -> Domain:

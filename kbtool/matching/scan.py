@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kbtool.knowledge.layers import DOMAIN_PAGE, domain_folders, is_entry_name
 
@@ -16,10 +16,6 @@ class Stamp(NamedTuple):
     mtime_ns: int
     ctime_ns: int
     inode: int
-
-    def row(self) -> dict[str, Any]:
-        """The stamp as columns."""
-        return {"size": self.size, "mtime_ns": self.mtime_ns, "ctime_ns": self.ctime_ns, "inode": self.inode}
 
 
 def stamp_of(status: os.stat_result) -> Stamp:

@@ -1,4 +1,4 @@
-"""The index's tables: one text, used by the full build (sqlite-utils) and by updates (sqlite3) alike.
+"""The index's tables: one text, used by full builds and by updates alike.
 
 The index is a cache of the entries' files; a person may open it with sqlite-utils or Datasette. Any doubt about it ends in a new one.
 """

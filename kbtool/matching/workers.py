@@ -20,18 +20,16 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from kbtool.matching.extract import Extract, extract
+from kbtool.matching.extract import Numbered, Part, read_part
 
 MOST_WORKERS = 8
 """What merges the answers keeps up with no more."""
-CHUNK = 24
-"""Files of one request: a request fits into a pipe, and no worker is left with much when the others are done."""
 _LENGTH = 4
 """Bytes before a message that give its length."""
 
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from kbtool.matching.workers import serve; serve(sys.argv[2])"
 
-Names = Sequence[str]
+Chunk = Sequence[Numbered]
 
 
 def processors() -> int:
@@ -41,11 +39,10 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def extracts(root: Path, names: Names) -> Generator[Extract, None, None]:
-    """The extract of every file, in the order of `names`."""
-    chunks = [names[at : at + CHUNK] for at in range(0, len(names), CHUNK)]
+def parts(root: Path, chunks: Sequence[Chunk]) -> Generator[Part, None, None]:
+    """What every chunk of files becomes, in the order of `chunks`."""
     with _answers(root, chunks) as (answers, running):
-        received: dict[int, list[Extract] | None] = {}
+        received: dict[int, Part | None] = {}
         for at, chunk in enumerate(chunks):
             while at not in received and running:
                 place, answer = answers.get()
@@ -53,18 +50,17 @@ def extracts(root: Path, names: Names) -> Generator[Extract, None, None]:
                     running -= 1
                 else:
                     received[place] = answer
-            answer = received.pop(at, None)
-            yield from (extract(root, name) for name in chunk) if answer is None else answer
+            yield received.pop(at, None) or read_part(root, chunk)
 
 
-Answers = queue.SimpleQueue[tuple["int | None", "list[Extract] | None"]]
-"""A chunk's place and its extracts, or None where its worker was lost; no place when a worker has nothing more to do."""
+Answers = queue.SimpleQueue[tuple["int | None", "Part | None"]]
+"""A chunk's place and what it becomes, or None where its worker was lost; no place when a worker has nothing more to do."""
 
 
 @contextlib.contextmanager
-def _answers(root: Path, chunks: Sequence[Names]) -> Iterator[tuple[Answers, int]]:
+def _answers(root: Path, chunks: Sequence[Chunk]) -> Iterator[tuple[Answers, int]]:
     """Workers at work on the chunks: where their answers arrive, and how many workers there are. None of them outlives the block."""
-    asked: queue.SimpleQueue[tuple[int, Names]] = queue.SimpleQueue()
+    asked: queue.SimpleQueue[tuple[int, Chunk]] = queue.SimpleQueue()
     for item in enumerate(chunks):
         asked.put(item)
     answers: Answers = queue.SimpleQueue()
@@ -107,29 +103,30 @@ def import_folders() -> list[str]:
     return [home, *(folder for folder in sys.path if folder and os.path.realpath(folder) not in (here, home))]
 
 
-def _ask(worker: subprocess.Popen[bytes], asked: queue.SimpleQueue[tuple[int, Names]], answers: Answers) -> None:
+def _ask(worker: subprocess.Popen[bytes], asked: queue.SimpleQueue[tuple[int, Chunk]], answers: Answers) -> None:
     """Hand chunk after chunk to a worker, as long as there are some and it answers."""
     assert worker.stdin is not None and worker.stdout is not None
     with contextlib.suppress(queue.Empty):
-        answered: list[Extract] | None = []
-        while answered is not None:
-            place, names = asked.get_nowait()
-            answered = None
+        lost = False
+        while not lost:
+            place, chunk = asked.get_nowait()
+            answer: Part | None = None
             with contextlib.suppress(OSError, ValueError, TypeError, EOFError):
-                _send(worker.stdin, list(names))
-                answered = _checked(_receive(worker.stdout), len(names))
-            answers.put((place, answered))
+                _send(worker.stdin, list(chunk))
+                answer = _checked(_receive(worker.stdout), len(chunk))
+            answers.put((place, answer))
+            lost = answer is None
     answers.put((None, None))
 
 
-def _checked(values: Any, count: int) -> list[Extract]:
-    found = [Extract(*value) for value in values]
-    if len(found) != count:
+def _checked(values: Any, count: int) -> Part:
+    part = Part(*values)
+    if len(part.problems) != count:
         raise ValueError("an answer to something else")
-    return found
+    return part
 
 
-def _send(pipe: IO[bytes], message: list[Any]) -> None:
+def _send(pipe: IO[bytes], message: Any) -> None:
     data = marshal.dumps(message)
     pipe.write(len(data).to_bytes(_LENGTH, "big") + data)
     pipe.flush()
@@ -148,6 +145,5 @@ def serve(root: str) -> None:
     folder = Path(root)
     with contextlib.suppress(EOFError, OSError):
         while True:
-            names = _receive(sys.stdin.buffer)
-            _send(sys.stdout.buffer, [tuple(extract(folder, name)) for name in names])
+            _send(sys.stdout.buffer, tuple(read_part(folder, _receive(sys.stdin.buffer))))
     os._exit(0)

@@ -19,7 +19,7 @@ from tests.conftest import build_base
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and process groups")
 
-FILES = 5 * workers.CHUNK
+FILES = 5 * build.CHUNK
 PATIENCE = 60
 """Seconds after which a process that should be gone is taken for left behind."""
 
@@ -56,8 +56,8 @@ def test_workers_give_what_one_process_gives(root: Path, monkeypatch: pytest.Mon
     with monkeypatch.context() as changed:
         changed.setattr(build, "MANY", FILES * 10)
         expected = read_by_one(root)
-    here: list[str] = []
-    monkeypatch.setattr(workers, "extract", lambda root, name: here.append(name))
+    here: list[tuple[int, str]] = []
+    monkeypatch.setattr(workers, "read_part", lambda root, chunk: here.extend(chunk))
 
     assert build.read_files(root, scan(root)) == expected
     assert here == []
@@ -65,7 +65,7 @@ def test_workers_give_what_one_process_gives(root: Path, monkeypatch: pytest.Mon
 
 def test_broken_files_and_a_taken_id_are_told(root: Path, two_workers: None) -> None:
     """A broken entry in a worker's share and an id that another worker's share has too become problems of their files, the first file winning."""
-    problems = {row["path"]: row["problems"] for row in build.read_files(root, scan(root)).files if row["problems"] != "[]"}
+    problems = {row[0]: row[-1] for row in build.read_files(root, scan(root)).files if row[-1] != "[]"}
 
     assert sorted(problems) == ["data/aa-broken.md", "model/latin.md", "model/twin.md"]
     assert "the id `twin` is taken by data/twin.md" in problems["model/twin.md"]
@@ -116,7 +116,7 @@ def test_workers_import_nothing_from_the_current_folder(root: Path, tmp_path: Pa
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", ["", str(folder), *sys.path])
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setattr(workers, "extract", lambda root, name: pytest.fail("was read here"))
+    monkeypatch.setattr(workers, "read_part", lambda root, chunk: pytest.fail("was read here"))
     build.read_files(root, scan(root))
 
     assert sorted(path.name for path in folder.iterdir()) == ["json.py", "kbtool.py", "sitecustomize.py", "yaml.py"]
