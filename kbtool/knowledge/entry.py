@@ -8,8 +8,9 @@ from pathlib import Path
 
 from kbtool.knowledge import headings
 from kbtool.knowledge.document import Document, Fence, Section, parse_document
-from kbtool.knowledge.frontmatter import FrontMatterError, Value
+from kbtool.knowledge.frontmatter import FrontMatterError
 from kbtool.knowledge.outcomes import read_table
+from kbtool.knowledge.plain_frontmatter import Value
 from kbtool.knowledge.problems import ERROR, WARNING, EntryError, Problem
 from kbtool.knowledge.schema import ID, KEYS, duration
 from kbtool.model import DEFAULT_TIMEOUT, Check, Entry, Status

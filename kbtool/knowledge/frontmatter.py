@@ -7,10 +7,11 @@ PyYAML's C parser gives events with marks; nothing is ever constructed, so a doc
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
+
+from kbtool.knowledge.plain_frontmatter import Value, plain_values
 
 SIZE_LIMIT = 64 * 1024
 """Bytes of front matter that are read; nobody writes more by hand."""
@@ -27,23 +28,11 @@ class FrontMatterError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True)
-class Value:
-    """A key's value: a string or a list of strings, its 0-based line, and the span of characters it stands in."""
-
-    value: str | list[str] | None
-    """None for a nested mapping, which no key of an entry has."""
-    line: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """Keys in the order of the file; `text` is the YAML between the two `---` lines."""
 
     text: str
-    values: dict[str, Value] = field(default_factory=dict)
+    values: dict[str, Value]
 
 
 def parse(text: str) -> FrontMatter:
@@ -55,7 +44,7 @@ def parse(text: str) -> FrontMatter:
     if len(text.encode("utf-8", "surrogatepass")) > SIZE_LIMIT:
         raise FrontMatterError(f"front matter is larger than {SIZE_LIMIT // 1024} KiB", 0)
     try:
-        return FrontMatter(text, dict(_mapping(text)))
+        return FrontMatter(text, plain_values(text) or dict(_mapping(text)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise FrontMatterError(f"front matter is not valid YAML: {error.problem or error.context}", mark.line if mark else 0) from None
