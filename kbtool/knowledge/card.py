@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbtool.model import Entry, Outcome, Verdict
 
@@ -20,8 +19,7 @@ UNMET = "needs not met"
 """How the reason of an outcome begins whose check could not run here."""
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(NamedTuple):
     """The parts of an entry that say how it stands, and its outcomes counted (of its present check, unless said otherwise)."""
 
     id: str
@@ -55,7 +53,7 @@ class Card:
 def card_of(entry: Entry, tokens: Iterable[str]) -> Card:
     """The card of an entry; `tokens` are those of its symptoms."""
     check = entry.check
-    digest = check.digest if check else ""
+    digest = check.digest if check and entry.outcomes else ""
     present = [outcome for outcome in entry.outcomes if outcome.check == digest]
     last = entry.outcomes[-1] if entry.outcomes else None
     return Card(
@@ -98,7 +96,8 @@ def _months(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 def sketch(tokens: Iterable[str]) -> tuple[int, ...]:
     """The smallest hashes of the distinct tokens, sorted."""
-    return tuple(sorted({zlib.crc32(token.encode("utf-8", "replace")) for token in tokens})[:SKETCH])
+    crc32 = zlib.crc32
+    return tuple(sorted({crc32(token.encode("utf-8", "replace")) for token in tokens})[:SKETCH])
 
 
 def likeness(one: tuple[int, ...], other: tuple[int, ...]) -> float:
@@ -110,12 +109,11 @@ def likeness(one: tuple[int, ...], other: tuple[int, ...]) -> float:
 
 def to_json(card: Card) -> str:
     """A card as the index keeps it: its values in the order of the fields."""
-    return _ENCODE([getattr(card, name) for name in _NAMES])
+    return _ENCODE(card)
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_NAMES = tuple(field.name for field in fields(Card))
-_TUPLES = tuple(field.name in ("tags", "applies_to", "needs", "sketch") for field in fields(Card))
+_TUPLES = tuple(name in ("tags", "applies_to", "needs", "sketch") for name in Card._fields)
 
 
 def from_json(text: str) -> Card:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbtool.knowledge.frontmatter import FrontMatter, FrontMatterError, parse
 from kbtool.knowledge.headings import section_name
@@ -21,8 +20,7 @@ BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 
 
-@dataclass(frozen=True)
-class Fence:
+class Fence(NamedTuple):
     """A fenced block: `start` and `end` are 0-based lines of the file, fence lines included, `end` excluded."""
 
     info: str
@@ -36,16 +34,14 @@ class Fence:
         return self.info.split()[0].lower() if self.info.split() else ""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One row of a table: its cells as written, unescaped, and its 0-based line."""
 
     cells: tuple[str, ...]
     line: int
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A pipe table; `header` are the column names."""
 
     header: tuple[str, ...]
@@ -54,8 +50,7 @@ class Table:
     end: int
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """Everything under one level-two heading: `name` is None for a section of the author's own."""
 
     name: str | None
@@ -66,8 +61,7 @@ class Section:
     tables: tuple[Table, ...]
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A parsed file. `lines` are its raw lines with endings; `body` is the first line after the front matter."""
 
     lines: tuple[bytes, ...]

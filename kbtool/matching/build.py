@@ -21,7 +21,7 @@ from kbtool.knowledge.layers import DOMAIN_PAGE
 from kbtool.matching import schema
 from kbtool.matching.extract import Numbered, Part, read_part
 from kbtool.matching.postings import packed, posting, token_parts, unpacked
-from kbtool.matching.profile import encode, from_json
+from kbtool.matching.profile import encode, from_json, symptom_tokens
 from kbtool.matching.rows import COLUMNS
 from kbtool.matching.scan import Stamp
 
@@ -231,4 +231,5 @@ def _remove(connection: sqlite3.Connection, relative: str, edits: _Edits) -> Non
     number, profile, entry_id = row
     connection.execute("DELETE FROM entry WHERE number = ?", (number,))
     connection.execute("DELETE FROM card WHERE number = ?", (number,))
-    edits.remove(relative, number, token_parts(from_json(profile), entry_id))
+    known = from_json(profile)
+    edits.remove(relative, number, token_parts(known, symptom_tokens(known), entry_id))

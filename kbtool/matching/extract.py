@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kbtool.matching.postings import SHIFT, token_parts
-from kbtool.matching.profile import encode
+from kbtool.matching.profile import encode, make_profile, symptom_tokens
 from kbtool.matching.rows import card_row, domain_row, entry_row
 
 Numbered = tuple[int, str]
@@ -56,10 +56,11 @@ def _read(root: Path, number: int, relative: str, part: Part, postings: defaultd
         return [(problem.line, problem.message) for problem in error.problems if problem.level == ERROR]
     except OSError as error:
         return [(1, f"can not be read: {error.strerror}")]
-    row, profile = entry_row(entry, number, relative)
-    part.entries.append(row)
-    part.cards.append((number, card_row(entry, profile)))
+    profile = make_profile(entry)
+    symptom = symptom_tokens(profile)
+    part.entries.append(entry_row(entry, number, relative, profile, symptom))
+    part.cards.append(card_row(entry, number, symptom))
     base = number << SHIFT
-    for token, held in token_parts(profile, entry.id).items():
+    for token, held in token_parts(profile, symptom, entry.id).items():
         postings[token].append(base | held)
     return []

@@ -10,7 +10,7 @@ import sys
 from array import array
 from collections.abc import Iterable
 
-from kbtool.matching.profile import Profile, symptom_tokens
+from kbtool.matching.profile import Profile
 
 SYMPTOM, CONTEXT, TITLE = 1, 2, 4
 """Parts of an entry: one of its wordings; its title, cause, fix or tags; its title. A token in none of them is part of the entry's id."""
@@ -18,10 +18,10 @@ SHIFT = 3
 PARTS = (1 << SHIFT) - 1
 
 
-def token_parts(profile: Profile, entry_id: str) -> dict[str, int]:
-    """Every token by which an entry can be found, with the parts that hold it."""
+def token_parts(profile: Profile, symptom: Iterable[str], entry_id: str) -> dict[str, int]:
+    """Every token by which an entry can be found, with the parts that hold it; `symptom` are the tokens of its wordings."""
     parts = dict.fromkeys(entry_id.split("-"), 0)
-    for tokens, part in ((symptom_tokens(profile), SYMPTOM), (profile.context, CONTEXT), (profile.title, TITLE)):
+    for tokens, part in ((symptom, SYMPTOM), (profile.context, CONTEXT), (profile.title, TITLE)):
         for token in tokens:
             parts[token] = parts.get(token, 0) | part
     return parts

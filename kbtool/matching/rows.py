@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Set
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kbtool.matching.profile import Profile, encode, from_json, make_profile, symptom_tokens, to_json
+from kbtool.matching.profile import Profile, encode, from_json, to_json
 from kbtool.model import Check, Domain, Entry, Outcome, Tally, Verdict
 
 ENTRY_COLUMNS = ("id", "domain", "path", "title", "status", "root_cause", "verify", "confirms", "fix", "outcomes", "applies_to", "profile")
@@ -42,12 +43,10 @@ class Record(NamedTuple):
     profile: Profile
 
 
-def entry_row(entry: Entry, number: int, relative: str) -> tuple[tuple[Any, ...], Profile]:
-    """The row of an entry, and the profile that stands in it."""
-    profile = make_profile(entry)
-    symptom = symptom_tokens(profile)
+def entry_row(entry: Entry, number: int, relative: str, profile: Profile, symptom: Set[str]) -> tuple[Any, ...]:
+    """The row of an entry with this profile, whose wordings hold the tokens `symptom`."""
     check = entry.check
-    row = (
+    return (
         number,
         len(profile.title),
         len(symptom & profile.context),
@@ -65,14 +64,13 @@ def entry_row(entry: Entry, number: int, relative: str) -> tuple[tuple[Any, ...]
         encode(entry.applies_to),
         to_json(profile),
     )
-    return row, profile
 
 
-def card_row(entry: Entry, profile: Profile) -> str:
-    """The card of an entry, as JSON."""
+def card_row(entry: Entry, number: int, symptom: Set[str]) -> tuple[Any, ...]:
+    """The row of an entry's card."""
     from kbtool.knowledge import card
 
-    return card.to_json(card.card_of(entry, symptom_tokens(profile)))
+    return number, card.to_json(card.card_of(entry, symptom))
 
 
 def tally_of(outcomes: tuple[Outcome, ...], check: Check | None) -> list[Any]:
