@@ -6,7 +6,6 @@ bytes with their endings, so that a change can be spliced in and every other byt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,8 +15,6 @@ from kbtool.knowledge.headings import section_name
 from kbtool.knowledge.plain_markdown import Block, plain_blocks
 
 BOM = b"\xef\xbb\xbf"
-
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 
 
 class Fence(NamedTuple):
@@ -94,7 +91,7 @@ class Document(NamedTuple):
 
 def split_lines(data: bytes) -> list[bytes]:
     """Lines with their endings, counted as Markdown counts them: ``\\r\\n``, ``\\n`` and a lone ``\\r`` end a line."""
-    return _LINE.findall(data)
+    return data.splitlines(keepends=True)
 
 
 def parse_document(data: bytes) -> Document:
@@ -183,8 +180,8 @@ def _sections(openings: list[tuple[str, int]], fences: list[Fence], tables: list
             heading,
             line,
             end,
-            tuple(fence for fence in fences if line <= fence.start < end),
-            tuple(table for table in tables if line <= table.start < end),
+            tuple([fence for fence in fences if line <= fence.start < end]),
+            tuple([table for table in tables if line <= table.start < end]),
         )
         for (heading, line), end in zip(openings, ends, strict=True)
     )

@@ -6,6 +6,7 @@ A table, so that a team can read and extend it: the first name is the one kb wri
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 SYMPTOM = "symptom"
 NOT_THIS = "not this"
@@ -44,6 +45,7 @@ def _plain(heading: str) -> str:
 _BY_HEADING = {_plain(word): name for name, words in HEADINGS.items() for word in words}
 
 
+@lru_cache(1024)
 def section_name(heading: str) -> str | None:
     """The section that `heading` opens, or None for one of the author's own."""
     return _BY_HEADING.get(_plain(heading))

@@ -46,10 +46,12 @@ def plain_blocks(page: str) -> list[Block] | None:
                 mark = ""
         elif line[:1] not in _TELLING:
             continue
-        elif (opening := _OPENING.match(line)) is not None:
+        elif line[0] == "#":
+            if heading := _HEADING.match(line):
+                text = (heading[2] or "").rstrip(" \t")
+                blocks.append(Block(len(heading[1]), _CLOSING_MARKS.sub("", text) if text.endswith("#") else text, "", at, at + 1))
+        elif opening := _OPENING.match(line):
             mark, info, start = opening[1] or opening[3], (opening[2] or opening[4] or "").strip(), at
-        elif (heading := _HEADING.match(line)) is not None:
-            blocks.append(Block(len(heading[1]), _CLOSING_MARKS.sub("", (heading[2] or "").rstrip(" \t")), "", at, at + 1))
         elif _AMBIGUOUS.match(line):
             return None
     return None if mark else blocks

@@ -61,8 +61,8 @@ PREFIXES: tuple[Prefix, ...] = (
 )
 """Tried in this order, again and again, since prefixes nest."""
 
-COMMON_SHARE = 0.5
-"""Share of the lines that must carry a `common` prefix before it is believed."""
+COMMON_LINES, COMMON_SHARE = 3, 0.5
+"""Lines, and share of the lines, that must carry a `common` prefix before it is believed."""
 MOST_LAYERS = 4
 
 
@@ -81,18 +81,17 @@ _PLAIN = Believed(prefix for prefix in PREFIXES if not prefix.common)
 
 
 def believed(lines: Iterable[str]) -> Believed:
-    """The prefixes that count for these lines: all unmistakable ones, and common ones that half of the lines carry."""
+    """The prefixes that count for these lines: all unmistakable ones, and common ones that many of the lines carry."""
+    written = [line for line in lines if line.strip()]
+    if len(written) < COMMON_LINES:
+        return _PLAIN
     counts: Counter[str] = Counter()
-    total = 0
-    for line in lines:
-        if not line.strip():
-            continue
-        total += 1
+    for line in written:
         rest = strip(line, _PLAIN)[0]
         for prefix in PREFIXES:
             if rest and prefix.common and prefix.match(rest):
                 counts[prefix.name] += 1
-    often = {name for name, count in counts.items() if count >= 3 and count >= COMMON_SHARE * total}
+    often = {name for name, count in counts.items() if count >= COMMON_LINES and count >= COMMON_SHARE * len(written)}
     return Believed(prefix for prefix in PREFIXES if not prefix.common or prefix.name in often) if often else _PLAIN
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, classified_lines
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import CODE, CODE_WORDS, VARIABLE, cut, tokens
+from kbtool.matching.tokens import CODE, CODE_WORDS, VARIABLE, cut, token_set, tokens
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -155,7 +156,7 @@ def _lines(classified: Iterable[ReportLine]) -> list[_Line]:
 def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
     text = line_text(line)
     fixed = VARIABLE.sub(" ", text)
-    return frozenset(held).difference(tokens(fixed)) if line.mended or fixed != text else frozenset()
+    return frozenset(held).difference(token_set(fixed)) if line.mended or fixed != text else frozenset()
 
 
 def wording(text: str, context: frozenset[str]) -> Wording:
@@ -165,12 +166,14 @@ def wording(text: str, context: frozenset[str]) -> Wording:
     salient: dict[str, float] = {}
     plain: dict[str, float] = {}
     for line in lines:
+        weight = line.compared.weight
         for token in line.compared.tokens:
             if token in context:
-                salient[token] = max(salient.get(token, 0.0), line.compared.weight * SALIENT)
-                continue
-            factor = (VARYING if token in line.variable else 1.0) * (NUMBERED if CODE in token else 1.0)
-            plain[token] = max(plain.get(token, 0.0), line.compared.weight * factor)
+                factors, factor = salient, weight * SALIENT
+            else:
+                factors, factor = plain, weight * ((VARYING if token in line.variable else 1.0) * (NUMBERED if CODE in token else 1.0))
+            if factor > factors.get(token, 0.0):
+                factors[token] = factor
     return Wording(tuple(line.compared for line in lines), frozenset(_types(classified)), _factors(salient), _factors(plain))
 
 
@@ -187,17 +190,17 @@ def shape(text: str) -> Factors:
 
 
 def _factors(by_token: Mapping[str, float]) -> Factors:
-    held: dict[float, list[str]] = {}
+    held: defaultdict[float, list[str]] = defaultdict(list)
     for token, factor in by_token.items():
-        held.setdefault(factor, []).append(token)
+        held[factor].append(token)
     return tuple((factor, tuple(group)) for factor, group in held.items())
 
 
 def make_profile(entry: Entry) -> Profile:
     """The profile of an entry."""
-    title = frozenset(tokens(entry.title))
+    title = frozenset(token_set(entry.title))
     prose = " \n".join((entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or ""))
-    context = title.union(tokens(prose))
+    context = title.union(token_set(prose))
     return Profile(
         tuple(wording(text, context) for text in entry.symptoms[:WORDINGS_CAP]),
         tuple(shape(text) for text in entry.not_this[:WORDINGS_CAP]),

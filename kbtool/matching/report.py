@@ -185,7 +185,7 @@ def _plain_kind(text: str, after_frame: bool) -> Kind:
         return Kind.EXCEPTION
     if signs.WARNING_LINE.search(text):
         return Kind.SIGN if signs.is_sign(text) and "Warning" not in text else Kind.WARNING
-    if signs.PROGRESS_LINE.search(text):
+    if signs.is_progress(text):
         return Kind.SIGN if signs.SICK_METRIC.search(text) else Kind.PROGRESS
     if signs.LOG_LINE.search(text):
         return Kind.LOG

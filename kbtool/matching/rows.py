@@ -60,8 +60,8 @@ def entry_row(entry: Entry, number: int, relative: str, profile: Profile, sympto
         check.command if check else "",
         check.confirms if check else None,
         entry.fix,
-        encode(tally_of(entry.outcomes, check)),
-        encode(entry.applies_to),
+        encode(tally_of(entry.outcomes, check)) if entry.outcomes else _NO_OUTCOMES,
+        encode(entry.applies_to) if entry.applies_to else "[]",
         to_json(profile),
     )
 
@@ -75,8 +75,6 @@ def card_row(entry: Entry, number: int, symptom: Set[str]) -> tuple[Any, ...]:
 
 def tally_of(outcomes: tuple[Outcome, ...], check: Check | None) -> list[Any]:
     """Counts of the outcomes that the present check gave, and the last one; older checks' outcomes are stale and don't count."""
-    if not outcomes:
-        return _NO_OUTCOMES
     from kbtool.knowledge.outcomes import tally  # it brings the parsers along, which a match on a fresh index does without
 
     counted = tally(outcomes, check.digest if check else "")
@@ -84,7 +82,7 @@ def tally_of(outcomes: tuple[Outcome, ...], check: Check | None) -> list[Any]:
     return [counted.confirmed, counted.refuted, counted.inconclusive, counted.last_when, last]
 
 
-_NO_OUTCOMES = [0, 0, 0, None, None]
+_NO_OUTCOMES = encode([0, 0, 0, None, None])
 
 
 def record_of(values: tuple[Any, ...], root: Path) -> Record:

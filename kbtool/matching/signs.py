@@ -17,6 +17,8 @@ from kbtool.patterns import Pattern, any_of
 class Kind(Enum):
     """What a line is to the report."""
 
+    __hash__ = object.__hash__  # Enum's own is written in Python, and every line is looked up by its kind
+
     BLANK = "blank"
     ADVICE = "advice"
     FALLOUT = "fallout"
@@ -40,11 +42,13 @@ class Shape(NamedTuple):
     """One shape and where it comes from."""
 
     source: str
+    literal: str
+    """What every text holds that the pattern matches."""
     pattern: Pattern
 
 
 def _shapes(*rows: tuple[str, str, str]) -> tuple[Shape, ...]:
-    return tuple(Shape(source, Pattern(pattern, literal)) for source, literal, pattern in rows)
+    return tuple(Shape(source, literal, Pattern(pattern, literal)) for source, literal, pattern in rows)
 
 
 ADVICE: tuple[Shape, ...] = _shapes(
@@ -125,8 +129,7 @@ FALLOUT: tuple[Shape, ...] = _shapes(
 
 def shapes_in(text: str) -> tuple[Sequence[Shape], Sequence[Shape]]:
     """What of the tables of advice and of fallout the lines of a text may hold: mostly little, and the rest need not be tried line by line."""
-    advice, fallout = ([shape for shape in table if shape.pattern.literals[0] in text] for table in (ADVICE, FALLOUT))
-    return advice, fallout
+    return [shape for shape in ADVICE if shape.literal in text], [shape for shape in FALLOUT if shape.literal in text]
 
 
 def without_advice(text: str, advice: Sequence[Shape] = ADVICE) -> str:
@@ -231,14 +234,22 @@ def is_sign(text: str) -> bool:
 
 WARNING_LINE = any_of(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b", literals=("W", "warning"))
 LOG_LINE = any_of(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b", literals=("I", "D", "TRACE"))
-PROGRESS_LINE = any_of(
-    r"^\s*\d+%\|",
-    r"\b(?:steps?|epochs?|iter(?:ation)?s?|batch)\b[\s/:=\[(|]*\d+.*\b(?:loss|acc\w*|lr|eta|time|mAP)\b",
-    r"^\s*\{'(?:loss|train_|eval_)",
-    r"\b(?:it/s|s/it|tok/s|samples/s|batch/s|s/batch|tokens/s|img/s|s/step|ms/step)\b",
-    r"\bloss: \d+\.\d+",
-    flags=re.IGNORECASE,
+_PROGRESS: tuple[Pattern, ...] = (
+    Pattern(r"^\s*\d+%\|", "%|"),
+    Pattern(r"\b(?:steps?|epochs?|iter(?:ation)?s?|batch)\b[\s/:=\[(|]*\d+.*\b(?:loss|acc\w*|lr|eta|time|map)\b", "step", "epoch", "iter", "batch"),
+    Pattern(r"^\s*\{'(?:loss|train_|eval_)", "{'"),
+    Pattern(r"\b(?:it/s|s/it|tok/s|samples/s|batch/s|s/batch|tokens/s|img/s|s/step|ms/step)\b", "/s", "/it", "/batch", "/step"),
+    Pattern(r"\bloss: \d+\.\d+", "loss: "),
 )
+"""What training loops and progress bars print, in lower case."""
+
+
+def is_progress(text: str) -> bool:
+    """True for a line that tells how far a run has come."""
+    lowered = text.lower()
+    return any(shape.search(lowered) for shape in _PROGRESS)
+
+
 SICK_METRIC = Pattern(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s*(?:nan|[+-]?inf|0\.0+\b)", flags=re.IGNORECASE)
 """A metric that no healthy run prints: a loss or gradient norm that is not a number, infinite or exactly zero."""
 PROGRESS_BAR = Pattern(

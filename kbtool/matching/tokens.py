@@ -7,6 +7,7 @@ tell which of them distinguish its entries. Addresses, hashes and the like are m
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from kbtool.patterns import Pattern
@@ -17,8 +18,15 @@ CODE = "#"
 _NAME = r"--[A-Za-z][\w-]*|[A-Za-z_][A-Za-z0-9_]*"
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)*"
 _ADDRESS = r"0x[0-9a-fA-F]+"
-_GLUE = r"[\s:=(\[#<>'\"]*"
+_GLUE_CHARACTERS = " \t\n\r\f\v\x1c\x1d\x1e\x1f:=([#<>'\""
 """What may stand between a name and its number."""
+_GLUE = r"[\s:=(\[#<>'\"]*"
+_PROSE = 8192
+"""Characters of a text up to which the names before its numbers are looked for one by one."""
+_BREAKS = str.maketrans({chr(code): " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")})
+"""Every ASCII character that no name has becomes a blank."""
+_AFTER_DIGITS = ":"
+"""The character after the digits: what begins with a digit comes before it."""
 
 
 def _token(name: str) -> str:
@@ -26,9 +34,12 @@ def _token(name: str) -> str:
     return rf"({name})(?:{_GLUE}((?=[-0-9])(?!{_ADDRESS}){_NUMBER}))?|{_ADDRESS}|{_NUMBER}"
 
 
+_LONE_NUMBER = re.compile(_NUMBER)
 _ASCII_TOKEN = re.compile(_token(_NAME))
 _TOKEN = Pattern(_token(rf"{_NAME}|(?=[^\x00-\x7f]){_NUMBER}|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W\d_]+"))
 """Large sets of characters are slow to compile, and most logs need none."""
+_WORD = re.compile(r"[A-Za-z][a-z]*(?:(?<=[g-z])\d*)?")
+"""A word, with a number behind it where that can not make it a hash."""
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HASH = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}$", re.IGNORECASE)
 
@@ -57,6 +68,13 @@ def cut(line: str) -> tuple[list[str], list[str]]:
     """The tokens and the words of a line, in one pass."""
     held: list[str] = []
     phrase: list[str] = []
+    plain = _plain_names(line)
+    if plain is not None:
+        for name in plain:
+            if names := _names(name):
+                held += names
+                phrase.append(names[0])
+        return held, phrase
     for name, number in (_ASCII_TOKEN if line.isascii() else _TOKEN.regex).findall(line):
         if name >= CJK_START:
             pairs = _cjk(name)
@@ -68,14 +86,46 @@ def cut(line: str) -> tuple[list[str], list[str]]:
                 phrase.append(names[0])
             if number:
                 held.append(f"{_stem(name.lower().lstrip('-'))}{CODE}{number}")
-    if "4" in line or "5" in line:
-        held += [f"http{CODE}{found}" for found in _HTTP.findall(line)]
+    held += _http(line)
     return held, phrase
+
+
+def _plain_names(line: str) -> list[str] | None:
+    """The names in a line, or None where it also holds numbers, options or other letters, which take a pattern ten times as long."""
+    if not line.isascii() or "--" in line:
+        return None
+    names = line.translate(_BREAKS).split()
+    return names if not names or min(names) > _AFTER_DIGITS else None
 
 
 def tokens(line: str) -> list[str]:
     """All tokens of a line in order, parts of compound names after the name itself."""
     return cut(line)[0]
+
+
+def token_set(text: str) -> set[str]:
+    """All tokens of a text, in no order: of prose in half the time."""
+    if not text.isascii() or "--" in text or len(text) > _PROSE:
+        return set(tokens(text))
+    spaced = text.translate(_BREAKS)
+    names = set(spaced.split())
+    numbers = {name for name in names if name < _AFTER_DIGITS}
+    if not all(map(str.isdigit, numbers)):
+        return set(tokens(text))
+    held = set().union(*map(_names, names - numbers))
+    if numbers:
+        held.update(_codes(text, spaced), _http(text))
+    return held
+
+
+def _codes(text: str, spaced: str) -> Iterator[str]:
+    """The codes of a text of which `spaced` has the names only: each number with the name before it."""
+    for found in _LONE_NUMBER.finditer(text):
+        end = len(text[: found.start()].rstrip(_GLUE_CHARACTERS))
+        if end and spaced[end - 1] != " ":
+            name = spaced[:end].rsplit(None, 1)[-1]
+            if not name.isdigit():
+                yield f"{_stem(name.lower())}{CODE}{found.group()}"
 
 
 def words(line: str) -> list[str]:
@@ -99,7 +149,11 @@ VARIABLE = re.compile(
 @lru_cache(512)
 def fixed_tokens(line: str) -> frozenset[str]:
     """The tokens that a message has whatever it is about: those outside of quotes, brackets, addresses and paths."""
-    return frozenset(tokens(VARIABLE.sub(" ", line)))
+    return frozenset(token_set(VARIABLE.sub(" ", line)))
+
+
+def _http(line: str) -> list[str]:
+    return [f"http{CODE}{found}" for found in _HTTP.findall(line)] if "4" in line or "5" in line else []
 
 
 def _cjk(text: str) -> list[str]:
@@ -110,7 +164,7 @@ def _cjk(text: str) -> list[str]:
 def _names(text: str) -> tuple[str, ...]:
     """A name and its parts; the same few names make up most of a log."""
     lowered = text.lower()
-    if len(text) <= LONGEST and text.isalpha() and text.isascii() and text[1:].islower():  # most are plain words, which have no parts
+    if len(text) <= LONGEST and _WORD.fullmatch(text):  # most are plain words, which have no parts
         return () if lowered in STOP_WORDS else (_stem(lowered),)
     if len(text) > LONGEST or _HASH.match(lowered) or lowered in STOP_WORDS:
         return ()

@@ -14,7 +14,7 @@ from kbtool.matching import answer, candidates
 from kbtool.matching.answer import answer_text
 from kbtool.matching.index import Index, Layer, index_path, open_index
 from kbtool.matching.postings import CONTEXT, PARTS, SHIFT, SYMPTOM, TITLE, packed, posting, token_parts, unpacked
-from kbtool.matching.profile import Profile, Wording, WordingLine
+from kbtool.matching.profile import Profile, Wording, WordingLine, symptom_tokens
 from kbtool.matching.rows import Record
 from tests.conftest import Kb, build_base
 
@@ -104,7 +104,7 @@ def test_postings_tell_the_parts() -> None:
     wording = Wording((line,), frozenset(), ((1.6, ("queue",)),), ((1.0, ("locked",)),))
     profile = Profile((wording,), (), frozenset({"queue", "feeder", "owner"}), frozenset({"feeder"}))
 
-    assert token_parts(profile, "stale-queue") == {"stale": 0, "queue": SYMPTOM | CONTEXT, "locked": SYMPTOM, "feeder": CONTEXT | TITLE, "owner": CONTEXT}
+    assert token_parts(profile, symptom_tokens(profile), "stale-queue") == {"stale": 0, "queue": SYMPTOM | CONTEXT, "locked": SYMPTOM, "feeder": CONTEXT | TITLE, "owner": CONTEXT}
 
 
 def test_postings_are_kept_as_they_are() -> None:
