@@ -70,7 +70,10 @@ class Document(NamedTuple):
 
     def section(self, name: str) -> Section | None:
         """The first section of that name."""
-        return next((section for section in self.sections if section.name == name), None)
+        for section in self.sections:
+            if section.name == name:
+                return section
+        return None
 
     def text_of(self, section: Section) -> str:
         """The section's Markdown without its heading, line endings as ``\\n``."""

@@ -33,7 +33,8 @@ def read_part(root: Path, numbered: Iterable[Numbered]) -> Part:
     postings: defaultdict[str, list[int]] = defaultdict(list)
     part = Part([], [], [], [], {})
     for number, relative in numbered:
-        part.problems.append(encode(_read(root, number, relative, part, postings)))
+        problems = _read(root, number, relative, part, postings)
+        part.problems.append(encode(problems) if problems else "[]")
     part.postings.update((token, array("I", values).tobytes()) for token, values in postings.items())
     return part
 
@@ -60,7 +61,6 @@ def _read(root: Path, number: int, relative: str, part: Part, postings: defaultd
     symptom = symptom_tokens(profile)
     part.entries.append(entry_row(entry, number, relative, profile, symptom))
     part.cards.append(card_row(entry, number, symptom))
-    base = number << SHIFT
-    for token, held in token_parts(profile, symptom, entry.id).items():
-        postings[token].append(base | held)
+    for token, parts in token_parts(profile, symptom, entry.id).items():
+        postings[token].append(number << SHIFT | parts)
     return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, count
 from typing import NamedTuple, Protocol
 
 from kbtool.matching.decoding import Decoder
@@ -42,6 +42,9 @@ class Reading(NamedTuple):
 
 def read_text(text: str) -> Reading:
     """The reading of a text at hand."""
+    if len(text) <= KEPT_LINE and text.isascii() and "\0" not in text:  # as nearly every symptom of an entry
+        lines = text.split("\n")
+        return Reading(tuple(map(RawLine, count(1), lines if lines[-1] else lines[:-1])), truncated=False, size=len(text))
     return read_chunks([text.encode("utf-8", "surrogateescape")])
 
 

@@ -177,6 +177,6 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _stem(word: str) -> str:
     """Without a plural s: the only ending that wordings of one fault really differ by."""
-    if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    if word[-1:] != "s" or len(word) <= 4 or word.endswith(("ss", "us", "is")):
+        return word
+    return word[:-1]
