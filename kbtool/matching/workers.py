@@ -8,6 +8,7 @@ latest. Whatever keeps a worker from answering, its chunk is read here: workers 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import marshal
 import os
@@ -142,6 +143,7 @@ def serve(root: str) -> None:
     """The worker: answer every chunk on stdin until it ends."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C at the terminal reaches workers too: they end without a word
+    gc.disable()  # what becomes of a file holds no cycles
     folder = Path(root)
     with contextlib.suppress(EOFError, OSError):
         while True:
