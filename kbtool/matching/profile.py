@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from kbtool.matching import signs
 from kbtool.matching.report import Report, ReportLine, classified_lines
 from kbtool.matching.signs import Kind
-from kbtool.matching.tokens import CODE, CODE_WORDS, VARIABLE, cut, token_set, tokens
+from kbtool.matching.tokens import CODE, CODE_WORDS, cut, fixed_text, token_set, tokens
 from kbtool.model import Entry
 
 WORDING_CAP = 24
@@ -155,7 +155,7 @@ def _lines(classified: Iterable[ReportLine]) -> list[_Line]:
 
 def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
     text = line_text(line)
-    fixed = VARIABLE.sub(" ", text)
+    fixed = fixed_text(text)
     return frozenset(held).difference(token_set(fixed)) if line.mended or fixed != text else frozenset()
 
 

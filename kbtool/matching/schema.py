@@ -5,7 +5,7 @@ The index is a cache of the entries' files; a person may open it with sqlite-uti
 
 from __future__ import annotations
 
-VERSION = "8"
+VERSION = "9"
 """Raised whenever tables, tokens or profiles change their meaning: an index of another version is built anew."""
 
 TABLES = """

@@ -133,23 +133,30 @@ def words(line: str) -> list[str]:
     return cut(line)[1]
 
 
-_PATH = r"[/\\][\w.@+-]+(?:[/\\][\w.@+-]+)+"
-VARIABLE = re.compile(
+_STEPS = r"[\w.@+-]+(?:[/\\][\w.@+-]+)+"
+_PATH = rf"(?:/{_STEPS}|\\{_STEPS})"
+_DRIVE = Pattern(r"\b[A-Za-z]:(?=[/\\][\w.@+-]+[/\\])", ":\\", ":/")
+_VARIABLE = re.compile(
     r"https?://\S+"
     r"|'(?<!\w')[^'\n]{1,120}'(?!\w)"
     r'|"[^"\n]{1,120}"'
     r"|<[^<>\n]{1,80}>"
     r"|\[(?!Errno)[^\[\]\n]{0,120}\]"
     r"|\{[^{}\n]{0,160}\}"
-    rf"|[A-Za-z]:{_PATH}|~{_PATH}|\.\.{{0,2}}{_PATH}|{_PATH}"
+    rf"|~{_PATH}|\.\.{{0,2}}{_PATH}|{_PATH}"
 )
-"""What a message is about: quotes, brackets, addresses and paths. Each alternative begins with one certain character: so most places of a line are passed over at once."""
+"""What a message is about: quotes, brackets, addresses and paths. Each alternative begins with one certain character, so that `re` passes over all places without one at once."""
+
+
+def fixed_text(line: str) -> str:
+    """What a message says whatever it is about: without quotes, brackets, addresses and paths, each of which leaves a blank."""
+    return _VARIABLE.sub(" ", _DRIVE.sub("", line))
 
 
 @lru_cache(512)
 def fixed_tokens(line: str) -> frozenset[str]:
-    """The tokens that a message has whatever it is about: those outside of quotes, brackets, addresses and paths."""
-    return frozenset(token_set(VARIABLE.sub(" ", line)))
+    """The tokens of what a message says whatever it is about."""
+    return frozenset(token_set(fixed_text(line)))
 
 
 def _http(line: str) -> list[str]:
