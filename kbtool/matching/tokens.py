@@ -23,7 +23,7 @@ _GLUE_CHARACTERS = " \t\n\r\f\v\x1c\x1d\x1e\x1f:=([#<>'\""
 _GLUE = r"[\s:=(\[#<>'\"]*"
 _PROSE = 8192
 """Characters of a text up to which the names before its numbers are looked for one by one."""
-_BREAKS = str.maketrans({chr(code): " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")})
+_BREAKS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """Every ASCII character that no name has becomes a blank."""
 _AFTER_DIGITS = ":"
 """The character after the digits: what begins with a digit comes before it."""
@@ -94,8 +94,13 @@ def _plain_names(line: str) -> list[str] | None:
     """The names in a line, or None where it also holds numbers, options or other letters, which take a pattern ten times as long."""
     if not line.isascii() or "--" in line:
         return None
-    names = line.translate(_BREAKS).split()
+    names = _spaced(line).split()
     return names if not names or min(names) > _AFTER_DIGITS else None
+
+
+def _spaced(text: str) -> str:
+    """An ASCII text with blanks for everything that no name has."""
+    return text.encode("ascii").translate(_BREAKS).decode("ascii")  # bytes are translated ten times as fast as characters
 
 
 def tokens(line: str) -> list[str]:
@@ -107,7 +112,7 @@ def token_set(text: str) -> set[str]:
     """All tokens of a text, in no order: of prose in half the time."""
     if not text.isascii() or "--" in text or len(text) > _PROSE:
         return set(tokens(text))
-    spaced = text.translate(_BREAKS)
+    spaced = _spaced(text)
     names = set(spaced.split())
     numbers = {name for name in names if name < _AFTER_DIGITS}
     if not all(map(str.isdigit, numbers)):
