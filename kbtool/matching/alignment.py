@@ -7,7 +7,7 @@ What is missing, what is too much and what stands in another order in this one l
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -73,18 +73,11 @@ def _best_place(query: Query, line: WordingLine, weights: Mapping[str, float], m
 
 
 def _added(query: Query, line: WordingLine, weights: Mapping[str, float], position: int) -> float:
-    below = _below(query, position)
+    below = query.below[position]
     if below is None:
         return 0.0
     here, there = query.lines[position].held, below.held
     return sum([weights[token] for token in line.tokens if token in there and token not in here])
-
-
-def _below(query: Query, position: int) -> InputLine | None:
-    """The line after; what another could say in other words has none, and is after none."""
-    if query.lines[position].paraphrase or position + 1 == len(query.lines) or query.lines[position + 1].paraphrase:
-        return None
-    return query.lines[position + 1]
 
 
 ABSENT: Mapping[str, float] = {
@@ -106,17 +99,17 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     """How the decisive line stands to its place; `explained` is the share of the failure's own message that the wording explains."""
     if key is None:
         return ABSENT
-    place, below = query.lines[key.position], _below(query, key.position)
+    place, below = query.lines[key.position], query.below[key.position]
     near = place.held | below.held if below else place.held
     idf = base.idf
     there = [token for token in key.line.tokens if token in near]
     missing = [weights[token] for token in key.line.tokens if token not in near]
     fixed = fixed_tokens(place.paraphrase or query.report.lines[place.at].text)
-    given = [token for token in place.tokens if CODE not in token and (token in fixed or token in weights)]
+    given = [token for token in place.tokens if (token in weights or token in fixed) and CODE not in token]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
-    telling = [token for token in there if token.partition(CODE)[0] not in EVERYDAY]
+    telling = [token for token in there if token not in EVERYDAY and token.partition(CODE)[0] not in EVERYDAY]
     elsewhere = bool(query.report.chain) and place.at not in query.report.chain
-    in_order, present = _in_order(query, key, weights)
+    in_order, present = _in_order(place, below, key.line.words, weights)
     return {
         "key_missing": sum(missing) / key.mass,
         "key_extra_known": sum(map(idf, known_extra)) / (sum(map(idf, given)) or 1.0),
@@ -131,16 +124,14 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     }
 
 
-def _in_order(query: Query, key: Place, weights: Mapping[str, float]) -> tuple[float, float]:
-    """Shares by weight of the line's words that the input has in the same order, and at all."""
-    words = key.line.words
+def _in_order(place: InputLine, below: InputLine | None, words: Sequence[str], weights: Mapping[str, float]) -> tuple[float, float]:
+    """Shares by weight of these words of a symptom that the input has in the same order, and at all."""
     weighed = [weights.get(word, 0.0) for word in words]
     total = sum(weighed)
     if not total:
         return 1.0, 1.0
-    place, below = query.lines[key.position], _below(query, key.position)
     given = (place.words + below.words if below else place.words)[:WORDS_CAP]
     held = set(given)
-    dropped = sum([weighed[edit.src_pos] for edit in LCSseq.editops(words, given) if edit.tag == "delete"])
     present = sum([weight for word, weight in zip(words, weighed, strict=True) if word in held])
+    dropped = sum([weighed[edit.src_pos] for edit in LCSseq.editops(words, given) if edit.tag == "delete"])
     return (total - dropped) / total, present / total

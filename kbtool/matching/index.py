@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 _COLUMNS = ", ".join(ENTRY_COLUMNS)
 _PAGES = -16_000
 """KiB of an index that are kept in memory where many questions are asked; sqlite3 by itself keeps 2,000, less than what a large index is searched by."""
-_MOST_MARKS = 500
-"""Values in one statement; old SQLite libraries allow no more than 999."""
 
 
 class Layer(NamedTuple):
@@ -54,6 +52,9 @@ class Outline(NamedTuple):
     salient_tokens: int
     """In a wording, and in title, cause, fix or tags too."""
     symptom_tokens: int
+
+
+_OUTLINE = ", ".join(Outline._fields)
 
 
 class Index:
@@ -88,28 +89,28 @@ class Index:
         fresh = dict.fromkeys(set(tokens).difference(self._frequency), 0)
         wanted = list(fresh)
         for layer in self.layers:
-            for token, count in _chosen(layer.connection, "SELECT token, entries FROM term WHERE token IN", wanted):
+            for token, count in _chosen(layer.connection, "token, entries", "term", "token", wanted):
                 fresh[token] += count
         self._frequency.update(fresh)
         return self._frequencies
 
     def postings(self, layer: Layer, tokens: Sequence[str]) -> dict[str, array[int]]:
         """Token → its postings (module `postings`) in one layer, without those that stand in no entry."""
-        rows = _chosen(layer.connection, "SELECT token, postings FROM term WHERE token IN", tokens)
+        rows = _chosen(layer.connection, "token, postings", "term", "token", tokens)
         return {token: unpacked(data) for token, data in rows}
 
     def outlines(self, layer: Layer, numbers: Sequence[int]) -> list[Outline]:
         """The outlines of entries of one layer, by their numbers."""
-        return list(map(Outline._make, _chosen(layer.connection, f"SELECT {', '.join(Outline._fields)} FROM entry WHERE number IN", numbers)))
+        return list(map(Outline._make, _chosen(layer.connection, _OUTLINE, "entry", "number", numbers)))
 
     def records(self, layer: Layer, numbers: Sequence[int]) -> dict[int, Record]:
         """Number → record of entries of one layer."""
-        rows = _chosen(layer.connection, f"SELECT number, {_COLUMNS} FROM entry WHERE number IN", numbers)
+        rows = _chosen(layer.connection, f"number, {_COLUMNS}", "entry", "number", numbers)
         return {row[0]: record_of(row[1:], layer.base.root) for row in rows}
 
     def hidden(self, place: int, ids: Sequence[str]) -> set[str]:
         """Those of the ids in the layer at `place` that a layer above has too."""
-        return {row[0] for upper in self.layers[:place] for row in _chosen(upper.connection, "SELECT id FROM entry WHERE id IN", ids)}
+        return {row[0] for upper in self.layers[:place] for row in _chosen(upper.connection, "id", "entry", "id", ids)}
 
     def record(self, entry_id: str) -> Record | None:
         """The entry with that id, from the top layer that has it."""
@@ -147,11 +148,9 @@ class Index:
             layer.connection.close()
 
 
-def _chosen(connection: sqlite3.Connection, select: str, values: Sequence[object]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a statement that ends in `IN`, for any number of values."""
-    for start in range(0, len(values), _MOST_MARKS):
-        part = values[start : start + _MOST_MARKS]
-        yield from connection.execute(f"{select} ({','.join('?' * len(part))})", part)
+def _chosen(connection: sqlite3.Connection, columns: str, table: str, key: str, values: Sequence[object]) -> Iterable[tuple[Any, ...]]:
+    """The rows of a table with one of these values; a statement with a mark for each would have to be compiled anew for every number of them."""
+    return connection.execute(f"SELECT {columns} FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN {table} ON {key} = wanted", (json.dumps(values),))
 
 
 def open_index(bases: Sequence[Base], *, progress: Progress | None = None) -> Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import NamedTuple
 
 from kbtool.matching.profile import FRAMES, exception_types, line_tokens
@@ -46,7 +46,9 @@ class Query(NamedTuple):
     """The same for what the report says itself, without what it could say in other words."""
     lines: tuple[InputLine, ...]
     """Those of the report in their order, then what they could say in other words."""
-    holders: Mapping[str, tuple[int, ...]]
+    below: tuple[InputLine | None, ...]
+    """For each of `lines` the one after it; what another could say in other words has none, and is after none."""
+    holders: Mapping[str, Sequence[int]]
     """Token → positions in `lines`."""
     primary: tuple[str, ...]
     """Tokens of the first real failure's message."""
@@ -68,12 +70,14 @@ class Query(NamedTuple):
 def make_query(report: Report) -> Query:
     """Prepare a report for comparison."""
     own = [_input_line(index, line) for index, line in enumerate(report.lines) if line.weight > 0]
-    chosen = sorted(sorted(own, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at)
+    rising = sorted(own, key=_weight)
+    chosen = own if len(own) <= COMPARED_LINES else sorted(sorted(own, key=lambda line: -line.weight)[:COMPARED_LINES], key=lambda line: line.at)
     others = _in_other_words(report, chosen)
-    said = _weights(own)
-    bag = _weights((*own, *others)) if others else said
+    said = _weights(own, rising)
+    rising = sorted((*own, *others), key=_weight) if others else rising
+    bag = _weights((*own, *others), rising) if others else said
     pairs: dict[tuple[str, str], float] = {}
-    for line in sorted((*own, *others), key=_weight):
+    for line in rising:
         pairs.update(dict.fromkeys(pairwise(line.words), line.weight))
     primary = set(report.primary)
     of_failure = [line for line in others if line.at in primary]
@@ -82,6 +86,7 @@ def make_query(report: Report) -> Query:
         bag=bag,
         own=said,
         lines=(*chosen, *others),
+        below=(*chosen[1:], *[None] * (len(others) + bool(chosen))),
         holders=_holders((*chosen, *others)),
         primary=tuple(dict.fromkeys(token for line in own if line.at in primary for token in line.tokens)),
         paraphrases=tuple(line.tokens for line in of_failure),
@@ -98,10 +103,10 @@ def _weight(line: InputLine) -> float:
     return line.weight
 
 
-def _weights(lines: Sequence[InputLine]) -> dict[str, float]:
-    """Token → weight of the weightiest line, in the order of the lines."""
-    weights = dict.fromkeys((token for line in lines for token in line.tokens), 0.0)
-    for line in sorted(lines, key=_weight):  # the weightiest line has the last word
+def _weights(lines: Iterable[InputLine], rising: Iterable[InputLine]) -> dict[str, float]:
+    """Token → weight of the weightiest line, in the order of the lines; `rising` are the same lines, the weightiest last, which has the last word."""
+    weights = dict.fromkeys(chain.from_iterable([line.tokens for line in lines]), 0.0)
+    for line in rising:
         weights.update(dict.fromkeys(line.tokens, line.weight))
     return weights
 
@@ -128,9 +133,12 @@ def _in_other_words(report: Report, lines: Sequence[InputLine]) -> list[InputLin
     return list(found.values())
 
 
-def _holders(lines: Iterable[InputLine]) -> dict[str, tuple[int, ...]]:
+def _holders(lines: Iterable[InputLine]) -> Mapping[str, Sequence[int]]:
     holders: dict[str, list[int]] = {}
     for position, line in enumerate(lines):
         for token in line.tokens:
-            holders.setdefault(token, []).append(position)
-    return {token: tuple(positions) for token, positions in holders.items()}
+            if token in holders:
+                holders[token].append(position)
+            else:
+                holders[token] = [position]
+    return holders

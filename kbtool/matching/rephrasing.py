@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ from kbtool.matching.tokens import CODE, cut
 
 TABLE = Path(__file__).with_name("paraphrases.txt")
 _PUNCTUATION = "`'\".,:;()[]{}<>*&|="
+_BEGINNING = re.compile(r"(?<![A-Za-z_])[A-Za-z]{4}")
+"""The first letters of a word as `tokens` cuts it, of which none is lost with a plural's s."""
 
 
 class Family(NamedTuple):
@@ -65,16 +68,32 @@ def _by_anchor() -> Mapping[str, Sequence[tuple[str, Family]]]:
     return found
 
 
+@cache
+def _by_beginning() -> Mapping[str, Sequence[str]]:
+    """How an anchor begins, in lower case → these anchors; under nothing those that do not begin like a word."""
+    found: dict[str, list[str]] = {}
+    for anchor in _by_anchor():
+        beginning = anchor[:4].lower()
+        found.setdefault(beginning if _BEGINNING.match(beginning) else "", []).append(anchor)
+    return found
+
+
 def anchors_in(report: str) -> list[str]:
-    """The words in a report, as it is spelt, by which texts are sought; most reports have none."""
-    return [anchor for anchor in _by_anchor() if anchor in report]
+    """The words in a report, as it is spelt, by which texts are sought; most reports have none.
+
+    A text is recognised by whole words, so that only what a word of the report begins with is looked for.
+    """
+    table = _by_beginning()
+    begun = {"", *_BEGINNING.findall(report.lower())}
+    return [anchor for beginning in table.keys() & begun for anchor in table[beginning] if anchor in report]
 
 
 def recognised(line: str, below: str, anchors: Sequence[str]) -> list[tuple[str, Family]]:
     """The texts that a line says, alone or with the line after it, with their families; only those with these `anchors` are sought."""
     both = f"{line} {below}"
-    likely = [one for anchor in anchors if anchor in both for one in _by_anchor()[anchor]]
-    if not likely:
+    lowered = both.lower()
+    likely = [one for anchor in anchors if anchor in both for one in _by_anchor()[anchor] if all(word in lowered for word in prepared(one[0]).needed)]
+    if not likely:  # most lines are not even cut
         return []
     begin = cut(line)[1]
     tokens, words = cut(both)

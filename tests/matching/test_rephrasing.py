@@ -27,6 +27,12 @@ def test_every_text_of_the_table_is_recognised_in_itself(text: str) -> None:
     assert text in said(text)
 
 
+@pytest.mark.parametrize("line", ["TARGETS are out of bounds", "Target is out of bounds", "MyTarget is out of bounds"])
+def test_only_what_a_word_begins_with_is_sought(line: str) -> None:
+    """A text is sought where its anchor begins a word as it is spelt, and nowhere else: no other line could have its words."""
+    assert ("Target" in anchors_in(line)) == line.startswith("Target")
+
+
 def test_a_family_has_other_words_to_offer() -> None:
     """Every family says who prints it and holds at least two texts, none twice."""
     for family in families():
