@@ -49,6 +49,25 @@ class Pattern:
         return text
 
 
+class Alternatives:
+    """Patterns that are looked for as one, by those of them that a text may match: the others would be tried at each of its places."""
+
+    __slots__ = ("_united", "patterns")
+
+    def __init__(self, *patterns: Pattern):
+        self.patterns = patterns
+        self._united: dict[tuple[str, ...], Pattern] = {}
+
+    def sub(self, replacement: str, text: str) -> str:
+        """`text` with every match replaced."""
+        likely = tuple([pattern.source for pattern in self.patterns if any(literal in text for literal in pattern.literals)])
+        if not likely:
+            return text
+        if likely not in self._united:
+            self._united[likely] = any_of(*likely)
+        return self._united[likely].sub(replacement, text)
+
+
 def any_of(*sources: str, literals: tuple[str, ...] = (), flags: int = 0) -> Pattern:
     """A pattern that matches where one of the `sources` does."""
     return Pattern("|".join(f"(?:{source})" for source in sources), *literals, flags=flags)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbtool.matching import prefixes, report, signs
-from kbtool.patterns import Pattern, any_of
+from kbtool.patterns import Alternatives, Pattern, any_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -33,6 +33,7 @@ LINES = tuple(
 
 PATTERNS = {
     **{name: value for module in (signs, report) for name, value in vars(module).items() if isinstance(value, Pattern)},
+    **{f"progress bar {place}": pattern for place, pattern in enumerate(signs.PROGRESS_BAR.patterns)},
     **{f"prefix {prefix.name}": prefix.pattern for prefix in prefixes.PREFIXES},
     **{f"{shape.source}: {shape.pattern.literals[0]}": shape.pattern for shape in (*signs.ADVICE, *signs.FALLOUT)},
 }
@@ -50,9 +51,16 @@ def test_literals_hide_no_match(name: str) -> None:
 @pytest.mark.parametrize("prefix", prefixes.PREFIXES, ids=lambda prefix: prefix.name)
 def test_first_characters_hide_no_prefix(prefix: prefixes.Prefix) -> None:
     """No line that carries a prefix begins with a character that its row does not name."""
-    hidden = [line for line in LINES if line and prefix.pattern.regex.match(line) and not prefix.match(line)]
+    hidden = [line for line in LINES if line and prefix.pattern.regex.match(line) and not prefixes.Believed([prefix])[line[0]]]
 
     assert hidden == []
+
+
+@pytest.mark.parametrize("text", ["ab1", "b1", "a1", "c", "a1 b1 a2", "b1 a1"])
+def test_alternatives_are_replaced_as_one_pattern_would(text: str) -> None:
+    """Whichever of them a text may match, the result is that of all of them together."""
+    both = Alternatives(Pattern(r"a\d?(?: b\d)?", "a"), Pattern(r"b\d(?: a\d)?", "b"))
+    assert both.sub("-", text) == re.sub(r"a\d?(?: b\d)?|b\d(?: a\d)?", "-", text)
 
 
 def test_it_is_compiled_where_it_may_match() -> None:

@@ -100,10 +100,10 @@ def key_features(query: Query, key: Place | None, weights: Mapping[str, float], 
     if key is None:
         return ABSENT
     place, below = query.lines[key.position], query.below[key.position]
-    near = place.held | below.held if below else place.held
+    here, further = place.held, below.held if below else place.held
     idf = base.idf
-    there = [token for token in key.line.tokens if token in near]
-    missing = [weights[token] for token in key.line.tokens if token not in near]
+    there = [token for token in key.line.tokens if token in here or token in further]
+    missing = [weights[token] for token in key.line.tokens if token not in here and token not in further]
     fixed = fixed_tokens(place.paraphrase or query.report.lines[place.at].text)
     given = [token for token in place.tokens if (token in weights or token in fixed) and CODE not in token]
     known_extra = [token for token in given if token not in weights and base.frequency.get(token)]
@@ -132,6 +132,9 @@ def _in_order(place: InputLine, below: InputLine | None, words: Sequence[str], w
         return 1.0, 1.0
     given = (place.words + below.words if below else place.words)[:WORDS_CAP]
     held = set(given)
-    present = sum([weight for word, weight in zip(words, weighed, strict=True) if word in held])
-    dropped = sum([weighed[edit.src_pos] for edit in LCSseq.editops(words, given) if edit.tag == "delete"])
-    return (total - dropped) / total, present / total
+    there = [weight for word, weight in zip(words, weighed, strict=True) if word in held]
+    if LCSseq.similarity(words, given) == len(there):  # all of them in order, as mostly, which is told faster than which are not
+        dropped = sum([weight for word, weight in zip(words, weighed, strict=True) if word not in held])
+    else:
+        dropped = sum([weighed[edit.src_pos] for edit in LCSseq.editops(words, given) if edit.tag == "delete"])
+    return (total - dropped) / total, sum(there) / total

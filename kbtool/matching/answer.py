@@ -129,7 +129,7 @@ def _order(one: tuple[float, Record, Comparison]) -> tuple[float, str]:
 
 def _wanted(records: Sequence[Record]) -> set[str]:
     wanted: set[str] = set()
-    return wanted.union(*[record.profile.weighed_tokens() for record in records])
+    return wanted.union(*[tokens for record in records for tokens in record.profile.weighed_tokens()])
 
 
 def _scored(rated: list[tuple[float, Record, Comparison]], place: int, query: Query, calibration: confidence.Calibration) -> Scored:

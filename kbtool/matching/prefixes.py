@@ -21,10 +21,6 @@ class Prefix(NamedTuple):
     common: bool = False
     """Too ordinary to believe in one line: counts only when many lines of the input carry it."""
 
-    def match(self, line: str) -> re.Match[str] | None:
-        """The prefix at the beginning of `line`, which is not empty."""
-        return self.pattern.match(line) if not self.starts or line[0] in self.starts else None
-
 
 def _prefix(name: str, source: str, starts: str, pattern: str, *literals: str, common: bool = False) -> Prefix:
     return Prefix(name, source, starts, Pattern(pattern, *literals), common)
@@ -78,6 +74,7 @@ class Believed(dict[str, tuple[Prefix, ...]]):
 
 
 _PLAIN = Believed(prefix for prefix in PREFIXES if not prefix.common)
+_COMMON = Believed(prefix for prefix in PREFIXES if prefix.common)
 
 
 def believed(lines: Iterable[str]) -> Believed:
@@ -88,8 +85,8 @@ def believed(lines: Iterable[str]) -> Believed:
     counts: Counter[str] = Counter()
     for line in written:
         rest = strip(line, _PLAIN)[0]
-        for prefix in PREFIXES:
-            if rest and prefix.common and prefix.match(rest):
+        for prefix in _COMMON[rest[0]] if rest else ():
+            if prefix.pattern.match(rest):
                 counts[prefix.name] += 1
     often = {name for name, count in counts.items() if count >= COMMON_LINES and count >= COMMON_SHARE * len(written)}
     return Believed(prefix for prefix in PREFIXES if not prefix.common or prefix.name in often) if often else _PLAIN

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kbtool.matching import signs
@@ -88,9 +88,10 @@ class Profile(NamedTuple):
         """Every token by which the entry can be found."""
         return symptom_tokens(self) | self.context
 
-    def weighed_tokens(self) -> set[str]:
-        """Every token that a comparison weighs, whether or not the report has it; of the context only those count that it has."""
-        return symptom_tokens(self).union(self.title, *[held for factors in self.lookalikes for _, held in factors])
+    def weighed_tokens(self) -> list[Collection[str]]:
+        """Every token that a comparison weighs, whether or not the report has it, in groups; of the context only those count that it has."""
+        weighed = [*self.lookalikes, *[factors for item in self.wordings for factors in (item.salient, item.plain)]]
+        return [self.title, *[held for factors in weighed for _, held in factors]]
 
 
 def symptom_tokens(profile: Profile) -> set[str]:

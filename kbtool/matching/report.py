@@ -17,9 +17,11 @@ from kbtool.model import Failure, Phase
 from kbtool.patterns import Pattern
 
 _ANSI = Pattern(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u200b\ufeff]")
-_DIGITS = re.compile(r"\d+|0x[0-9a-f]+")
+_DIGITS = re.compile(r"\d\d*")  # not \d+, which is searched for more slowly
 _BLOB = re.compile(r"([\w+/=])\1{49,}|[\w+/=]{200,}")
 """Data that was printed as text, or one character again and again: nobody reads it as words."""
+_FIRST_NAME = re.compile(r"[\w.]+")
+_LAST_NAME = re.compile(r"\w[\w.]*(?<!\.)$")
 PLAIN_LENGTH = 400
 """Characters from which on such data is looked for in a line."""
 MOST_LINES = 3000
@@ -196,10 +198,10 @@ def _mended(lines: list[ReportLine]) -> list[ReportLine]:
     """Where a wrap may have cut a name in two, the line also carries the name put together."""
     for at in range(len(lines) - 1):
         here, below = lines[at].text, lines[at + 1].text
-        if len(here) < 50 or lines[at + 1].kind not in (Kind.TEXT, Kind.DETAIL, Kind.SIGN):
+        if len(here) < 50 or not (here[-1].isalnum() or here[-1] == "_") or lines[at + 1].kind not in (Kind.TEXT, Kind.DETAIL, Kind.SIGN):
             continue
-        head = re.search(r"\w[\w.]*(?<!\.)$", here)
-        tail = re.match(r"[\w.]+", below)
+        head = _LAST_NAME.search(here)
+        tail = _FIRST_NAME.match(below)
         if head and tail:
             lines[at] = lines[at]._replace(mended=head.group() + tail.group())
     return lines
@@ -270,7 +272,7 @@ def _weigh(lines: list[ReportLine], primary: tuple[int, ...]) -> list[ReportLine
             weight = _fallout_weight(line.text, alone, of == family)
         if at not in primary and line.kind is Kind.EXCEPTION and signs.ECHO.search(line.text):
             weight = WEIGHTS[Kind.WRAPPER]
-        weighted.append(line._replace(weight=1.0 if at in primary else weight))
+        weighted.append(ReportLine(line.number, line.text, line.kind, 1.0 if at in primary else weight, line.rank, line.mended))
     return weighted
 
 

@@ -87,7 +87,7 @@ class Comparison(NamedTuple):
 def comparisons(query: Query, profile: Profile, base: TokenFrequencies) -> list[Comparison]:
     """An entry's likeliest wordings held against a report, each for itself: they are alternatives, not a sum. One of no wording where it has none."""
     shared = _shared_features(query, profile, base)
-    likeness = max([_found(query, factors, base).coverage for factors in profile.lookalikes], default=0.0)
+    likeness = max([_found(query, factors, base, {}).coverage for factors in profile.lookalikes], default=0.0)
     compared = [_compare_wording(query, item, profile, base, shared, likeness) for item in _likeliest(query, profile.wordings)]
     return compared or [Comparison(dict.fromkeys(FEATURES, 0.0), {}, query, ())]
 
@@ -106,9 +106,9 @@ def _held(query: Query, item: Wording) -> float:
 
 
 def _compare_wording(query: Query, item: Wording, profile: Profile, base: TokenFrequencies, shared: Mapping[str, float], likeness: float) -> Comparison:
-    salient = _found(query, item.salient, base)
-    found = salient.with_more(_found(query, item.plain, base)) if item.plain else salient
-    weights = found.weights
+    weights: dict[str, float] = {}
+    salient = _found(query, item.salient, base, weights)
+    found = salient.with_more(_found(query, item.plain, base, weights))
     there = places(query, item, weights)
     key = max(there, key=_mass_found, default=None)
     explained = _explained(query, weights, profile, base)
@@ -136,9 +136,8 @@ def _mass_found(place: Place) -> float:
 
 
 class _Found(NamedTuple):
-    """Tokens of an entry with their weights, summed up by what of them the input has."""
+    """Tokens of an entry by their weights, summed up by what of them the input has."""
 
-    weights: dict[str, float]
     total: float
     held: float
     """Weight that stands in the input, by the weight of its lines there."""
@@ -159,32 +158,35 @@ class _Found(NamedTuple):
 
     def with_more(self, other: _Found) -> _Found:
         """Both together."""
-        weights = {**self.weights, **other.weights}
-        return _Found(weights, self.total + other.total, self.held + other.held, self.absent + other.absent, self.information + other.information)
+        return _Found(self.total + other.total, self.held + other.held, self.absent + other.absent, self.information + other.information)
 
 
-def _found(query: Query, factors: Factors, base: TokenFrequencies) -> _Found:
+def _found(query: Query, factors: Factors, base: TokenFrequencies, weights: dict[str, float]) -> _Found:
+    """What of these tokens the input has; each of them with its weight joins `weights`."""
     bag, idf = query.bag, base.idf
-    weights: dict[str, float] = {}
     total = held = absent = information = 0.0
     for factor, tokens in factors:
         for token in tokens:
             bits = idf(token)
             weights[token] = weight = factor * bits
             total += weight
-            here = bag.get(token, 0.0)
-            if here:
+            if token in bag:
+                here = bag[token]
                 held += here * weight
                 information += here * bits
-            if here < FAINT:
+                if here < FAINT:
+                    absent += weight
+            else:
                 absent += weight
-    return _Found(weights, total, held, absent, information)
+    return _Found(total, held, absent, information)
 
 
 def _explained(query: Query, weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
     """Share of the first failure's own message that the entry explains; of what it could say in other words a little less."""
-    others = [PARAPHRASE_EXPLAINS * _share_explained(tokens, weights, profile, base) for tokens in query.paraphrases]
-    return max(_share_explained(query.primary, weights, profile, base), *others, 0.0)
+    explained = _share_explained(query.primary, weights, profile, base)
+    for tokens in query.paraphrases:
+        explained = max(explained, PARAPHRASE_EXPLAINS * _share_explained(tokens, weights, profile, base))
+    return explained
 
 
 def _share_explained(message: Sequence[str], weights: Mapping[str, float], profile: Profile, base: TokenFrequencies) -> float:
@@ -194,13 +196,12 @@ def _share_explained(message: Sequence[str], weights: Mapping[str, float], profi
         if token in weights:
             bits = idf(token)
             got += bits
-        elif CODE in token:
-            continue
-        else:
+            total += bits
+        elif CODE not in token:
             bits = idf(token)
+            total += bits
             if token in context:
                 got += CONTEXT_EXPLAINS * bits
-        total += bits
     return got / total if total else 0.0
 
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kbtool.model import Phase
-from kbtool.patterns import Pattern, any_of
+from kbtool.patterns import Alternatives, Pattern, any_of
 
 
 class Kind(Enum):
@@ -252,9 +252,9 @@ def is_progress(text: str) -> bool:
 
 SICK_METRIC = Pattern(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s*(?:nan|[+-]?inf|0\.0+\b)", flags=re.IGNORECASE)
 """A metric that no healthy run prints: a loss or gradient norm that is not a number, infinite or exactly zero."""
-PROGRESS_BAR = Pattern(
-    r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?|\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?",
-    *("%|", "[=", "[>", "[.", "[#", "[█", "[ ", "[-"),
+PROGRESS_BAR = Alternatives(
+    Pattern(r"(?:[\w ().:/-]{0,40}?)?\d{1,3}%\|[^|]*\|[^\[\n]{0,40}(?:\[[^\]\n]*\]?)?", "%|"),
+    Pattern(r"\[[=>.#█ -]{8,}\](?:[^A-Z\n]*ETA: *[\d:]+)?", "[=", "[>", "[.", "[#", "[█", "[ ", "[-"),
 )
 
 PHASES: tuple[tuple[Phase, Pattern], ...] = (
