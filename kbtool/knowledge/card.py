@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kbtool.model import Entry, Outcome, Verdict
@@ -72,8 +72,8 @@ def card_of(entry: Entry, tokens: Iterable[str]) -> Card:
         confirmed=_count(present, Verdict.CONFIRMED),
         refuted=_count(present, Verdict.REFUTED),
         inconclusive=_count(present, Verdict.INCONCLUSIVE),
-        unmet=sum(outcome.count for outcome in present if outcome.note.startswith(UNMET)),
-        stale=sum(outcome.count for outcome in entry.outcomes if outcome.check != digest),
+        unmet=sum([outcome.count for outcome in present if outcome.note.startswith(UNMET)]),
+        stale=sum([outcome.count for outcome in entry.outcomes if outcome.check != digest]),
         rows=len(entry.outcomes),
         last_when=last.when if last else None,
         last_environment=last.environment if last else None,
@@ -82,8 +82,8 @@ def card_of(entry: Entry, tokens: Iterable[str]) -> Card:
     )
 
 
-def _count(outcomes: Iterable[Outcome], verdict: Verdict) -> int:
-    return sum(outcome.count for outcome in outcomes if outcome.verdict is verdict)
+def _count(outcomes: Sequence[Outcome], verdict: Verdict) -> int:
+    return sum([outcome.count for outcome in outcomes if outcome.verdict is verdict])
 
 
 def _months(outcomes: Iterable[Outcome]) -> dict[str, int]:

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kbtool.model import DEFAULT_TIMEOUT, Status
 from kbtool.quantities import seconds
@@ -42,6 +43,7 @@ def today() -> datetime.date:
     return datetime.datetime.now(datetime.timezone.utc).date()
 
 
+@lru_cache(256)
 def _status(text: str) -> Status:
     try:
         return Status(text)
@@ -49,6 +51,7 @@ def _status(text: str) -> Status:
         raise ValueError(f"`{text}` is none of {', '.join(status.value for status in Status)}") from None
 
 
+@lru_cache(256)
 def _date(text: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
@@ -56,12 +59,14 @@ def _date(text: str) -> datetime.date:
         raise ValueError(f"`{text}` is no date of the form 2026-11-30") from None
 
 
+@lru_cache(256)
 def _need(text: str) -> object:
     from kbtool.knowledge.checks import parse_need
 
     return parse_need(text)
 
 
+@lru_cache(256)
 def _confirms(text: str) -> object:
     from kbtool.knowledge.checks import parse_confirms
 
