@@ -52,21 +52,18 @@ class Pattern:
 class Alternatives:
     """Patterns that are looked for as one, by those of them that a text may match: the others would be tried at each of its places."""
 
-    __slots__ = ("_literals", "_united", "patterns")
+    __slots__ = ("_united", "patterns")
 
     def __init__(self, *patterns: Pattern):
         self.patterns = patterns
-        self._literals = [literal for pattern in patterns for literal in pattern.literals]
         self._united: dict[tuple[str, ...], Pattern] = {}
 
     def sub(self, replacement: str, text: str) -> str:
         """`text` with every match replaced."""
-        for literal in self._literals:
-            if literal in text:
-                break
-        else:  # as most lines
+        held = [pattern.source for pattern in self.patterns for literal in pattern.literals if literal in text]
+        if not held:
             return text
-        likely = tuple([pattern.source for pattern in self.patterns if any(literal in text for literal in pattern.literals)])
+        likely = tuple(dict.fromkeys(held))
         if likely not in self._united:
             self._united[likely] = any_of(*likely)
         return self._united[likely].sub(replacement, text)

@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import NamedTuple
 
 from kbtool.matching.index import Index, Outline
@@ -122,7 +122,6 @@ def records(index: Index, found: Sequence[Candidate]) -> list[Record]:
 def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], limit: int) -> list[int]:
     """Numbers of the entries that hold most of the tokens by weight; the most telling tokens decide who takes part."""
     sums: dict[int, float] = {}
-    sum_of = sums.get  # two thousand times a question: a defaultdict would take half as long again
     left = SIFTED
     for telling in sought:
         values = postings.get(telling.token, ())
@@ -131,9 +130,12 @@ def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], 
         left -= len(values)
         bits = telling.weight * telling.idf
         by_parts = [bits * factor for factor in PART_FACTORS]
-        for value in values:
+        for value in values:  # two thousand times a question: a defaultdict would take half as long again
             number = value >> SHIFT
-            sums[number] = sum_of(number, 0.0) + by_parts[value & PARTS]
+            if number in sums:
+                sums[number] += by_parts[value & PARTS]
+            else:
+                sums[number] = by_parts[value & PARTS]
     least = heapq.nlargest(limit, sums.values())[-1] if sums else 0.0
     return sorted([number for number, told in sums.items() if told >= least], key=sums.__getitem__, reverse=True)[:limit]
 
@@ -141,9 +143,10 @@ def _most_shared(postings: Mapping[str, array[int]], sought: Sequence[Telling], 
 def _estimates(postings: Mapping[str, array[int]], sought: Sequence[Telling], outlines: Sequence[Outline]) -> dict[int, float]:
     """Number → estimated rating."""
     found = {outline.number: _Found() for outline in outlines}
-    own = {value for number in found for value in range(posting(number, 0), posting(number, PARTS) + 1)}
+    first = [posting(number, 0) for number in found]
+    own = {value for start in first for value in range(start, start + PARTS + 1)}
     for telling in sought:
-        _add(found, telling, _postings_of(found, own, postings.get(telling.token, _NONE)))
+        _add(found, telling, _postings_of(first, own, postings.get(telling.token, _NONE)))
     primary = sum(telling.idf for telling in sought if telling.primary) or 1.0
     reworded = sum(telling.idf * telling.paraphrase for telling in sought) or 1.0
     return {outline.number: _estimate(found[outline.number], outline, primary, reworded) for outline in outlines}
@@ -152,12 +155,11 @@ def _estimates(postings: Mapping[str, array[int]], sought: Sequence[Telling], ou
 _NONE: array[int] = array("I")
 
 
-def _postings_of(numbers: Collection[int], own: set[int], values: array[int]) -> Collection[int]:
-    """Those postings that belong to one of the entries, of which `own` are all that they might have."""
-    if len(values) < LOOKED_UP_FROM * len(numbers):
+def _postings_of(first: Sequence[int], own: set[int], values: array[int]) -> Collection[int]:
+    """Those postings that belong to one of the entries, of which `own` are all that they might have, and `first` the lowest of each."""
+    if len(values) < LOOKED_UP_FROM * len(first):
         return own.intersection(values)
-    places = [bisect_left(values, number << SHIFT) for number in numbers]
-    return own.intersection([values[at] for at in places if at < len(values)])
+    return own.intersection([values[at] for at in map(bisect_left, repeat(values), first) if at < len(values)])
 
 
 def _add(found: Mapping[int, _Found], telling: Telling, values: Iterable[int]) -> None:
@@ -167,18 +169,17 @@ def _add(found: Mapping[int, _Found], telling: Telling, values: Iterable[int]) -
     reworded = telling.idf if telling.paraphrase else 0.0
     for value in values:
         finalist = found[value >> SHIFT]
-        parts = value & PARTS
-        if parts & SYMPTOM:
+        if value & SYMPTOM:
             finalist.symptom += bits
             finalist.explained += explained
             finalist.reworded += reworded
-            if parts & CONTEXT:
+            if value & CONTEXT:
                 finalist.salient += bits
                 finalist.salients += 1
-        elif parts & CONTEXT:
+        elif value & CONTEXT:
             finalist.prose += bits
             finalist.explained += CONTEXT_EXPLAINS * explained
-        if parts & TITLE:
+        if value & TITLE:
             finalist.title += bits
 
 

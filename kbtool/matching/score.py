@@ -230,7 +230,7 @@ def _shared_features(query: Query, profile: Profile, base: TokenFrequencies) -> 
     title = sum(map(idf, profile.title))
     told = sum([idf(token) * bag[token] for token in profile.title if token in bag])
     phase = PHASE_WORDS.get(query.report.failure.phase if query.report.failure else Phase.UNKNOWN, frozenset())
-    return {"context_information": math.log1p(beyond), "title": told / title if title else 0.0, "phase": float(bool(phase & profile.context))}
+    return {"context_information": math.log1p(beyond), "title": told / title if title else 0.0, "phase": float(not phase.isdisjoint(profile.context))}
 
 
 def _lookalike(likeness: float, coverage: float) -> float:
