@@ -7,7 +7,7 @@ tell which of them distinguish its entries. Addresses, hashes and the like are m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kbtool.patterns import Pattern
@@ -21,8 +21,6 @@ _ADDRESS = r"0x[0-9a-fA-F]+"
 _GLUE_CHARACTERS = " \t\n\r\f\v\x1c\x1d\x1e\x1f:=([#<>'\""
 """What may stand between a name and its number."""
 _GLUE = r"[\s:=(\[#<>'\"]*"
-_PROSE = 8192
-"""Characters of a text up to which the names before its numbers are looked for one by one."""
 _BREAKS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """Every ASCII character that no name has becomes a blank."""
 _AFTER_DIGITS = ":"
@@ -34,7 +32,8 @@ def _token(name: str) -> str:
     return rf"({name})(?:{_GLUE}((?=[-0-9])(?!{_ADDRESS}){_NUMBER}))?|{_ADDRESS}|{_NUMBER}"
 
 
-_LONE_NUMBER = re.compile(_NUMBER)
+_LONE_NUMBER = re.compile(r"[-0-9](?<![\w.][-0-9])(?:(?<=[0-9])|(?=[0-9]))[0-9]*(?:\.[0-9]+)*")
+"""_NUMBER in an ASCII text, which is searched for faster by what it begins with."""
 _ASCII_TOKEN = re.compile(_token(_NAME))
 _TOKEN = Pattern(_token(rf"{_NAME}|(?=[^\x00-\x7f]){_NUMBER}|[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]+|[^\W\d_]+"))
 """Large sets of characters are slow to compile, and most logs need none."""
@@ -65,42 +64,70 @@ CJK_START = "\u3040"
 
 
 def cut(line: str) -> tuple[list[str], list[str]]:
-    """The tokens and the words of a line, in one pass."""
+    """The tokens and the words of a line, in one pass.
+
+    Names and plain numbers are told apart by blanks; options, addresses, names that begin with digits and other letters than ASCII's take a
+    pattern, up to three times as long.
+    """
     held: list[str] = []
     phrase: list[str] = []
-    plain = _plain_names(line)
-    if plain is not None:
-        for name in plain:
-            if names := _names(name):
-                held += names
-                phrase.append(names[0])
-        return held, phrase
+    spaced, names = _spaced(line)
+    numbers = [name for name in names if name < _AFTER_DIGITS]
+    if not (names and all(map(str.isdigit, numbers))):
+        _cut_by_pattern(line, held, phrase)
+    elif numbers:
+        at = 0
+        for start, end, code in _numbers(line, spaced):
+            _add([name for name in spaced[at:start].split() if name > _AFTER_DIGITS], held, phrase)
+            held += code
+            at = end
+        _add([name for name in spaced[at:].split() if name > _AFTER_DIGITS], held, phrase)
+        held += _http(line)
+    else:
+        _add(names, held, phrase)
+    return held, phrase
+
+
+def _cut_by_pattern(line: str, held: list[str], phrase: list[str]) -> None:
     for name, number in (_ASCII_TOKEN if line.isascii() else _TOKEN.regex).findall(line):
         if name >= CJK_START:
             pairs = _cjk(name)
             held += pairs
             phrase += pairs
         elif name:
-            if names := _names(name):
-                held += names
-                phrase.append(names[0])
+            _add((name,), held, phrase)
             if number:
-                held.append(f"{_stem(name.lower().lstrip('-'))}{CODE}{number}")
+                held.append(_code(name, number))
     held += _http(line)
-    return held, phrase
 
 
-def _plain_names(line: str) -> list[str] | None:
-    """The names in a line, or None where it also holds numbers, options or other letters, which take a pattern ten times as long."""
-    if not line.isascii() or "--" in line:
-        return None
-    names = _spaced(line).split()
-    return names if not names or min(names) > _AFTER_DIGITS else None
+def _add(names: Iterable[str], held: list[str], phrase: list[str]) -> None:
+    for name in names:
+        if found := _names(name):
+            held += found
+            phrase.append(found[0])
 
 
-def _spaced(text: str) -> str:
-    """An ASCII text with blanks for everything that no name has."""
-    return text.encode("ascii").translate(_BREAKS).decode("ascii")  # bytes are translated ten times as fast as characters
+def _spaced(text: str) -> tuple[str, list[str]]:
+    """A text with blanks for everything that no name has, and its names and numbers; nothing for one with options or other letters."""
+    if not text.isascii() or "--" in text:
+        return "", []
+    spaced = text.encode("ascii").translate(_BREAKS).decode("ascii")  # bytes are translated ten times as fast as characters
+    return spaced, spaced.split()
+
+
+def _numbers(text: str, spaced: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where each number of a text stands, and the code that the name before it makes of it, if there is one."""
+    at = 0
+    for found in _LONE_NUMBER.finditer(text):
+        before = spaced[at : at + len(text[at : found.start()].rstrip(_GLUE_CHARACTERS))]
+        name = before.rsplit(None, 1)[-1] if before and before[-1] != " " else ""
+        yield found.start(), found.end(), (_code(name, found.group()),) if name > _AFTER_DIGITS else ()
+        at = found.end()
+
+
+def _code(name: str, number: str) -> str:
+    return f"{_stem(name.lower().lstrip('-'))}{CODE}{number}"
 
 
 def tokens(line: str) -> list[str]:
@@ -109,28 +136,17 @@ def tokens(line: str) -> list[str]:
 
 
 def token_set(text: str) -> set[str]:
-    """All tokens of a text, in no order: of prose in half the time."""
-    if not text.isascii() or "--" in text or len(text) > _PROSE:
-        return set(tokens(text))
-    spaced = _spaced(text)
-    names = set(spaced.split())
+    """All tokens of a text, in no order: of prose in two thirds of the time."""
+    spaced, found = _spaced(text)
+    names = set(found)
     numbers = {name for name in names if name < _AFTER_DIGITS}
-    if not all(map(str.isdigit, numbers)):
+    if not (names and all(map(str.isdigit, numbers))):
         return set(tokens(text))
     held = set().union(*map(_names, names - numbers))
     if numbers:
-        held.update(_codes(text, spaced), _http(text))
+        held.update(code for _, _, codes in _numbers(text, spaced) for code in codes)
+        held.update(_http(text))
     return held
-
-
-def _codes(text: str, spaced: str) -> Iterator[str]:
-    """The codes of a text of which `spaced` has the names only: each number with the name before it."""
-    for found in _LONE_NUMBER.finditer(text):
-        end = len(text[: found.start()].rstrip(_GLUE_CHARACTERS))
-        if end and spaced[end - 1] != " ":
-            name = spaced[:end].rsplit(None, 1)[-1]
-            if not name.isdigit():
-                yield f"{_stem(name.lower())}{CODE}{found.group()}"
 
 
 def words(line: str) -> list[str]:
