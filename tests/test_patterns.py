@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbtool.matching import prefixes, report, signs
+from kbtool.matching import prefixes, report, signs, tokens
 from kbtool.patterns import Alternatives, Pattern, any_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -29,11 +29,16 @@ LINES = tuple(
     "node-1 | 2026-01-02 03:04:05 hello",
     "0%|          | 0/100 [00:00<?, ?it/s]RuntimeError: boom",
     "[=======>      ] ETA: 00:12",
+    "100%|",
+    *("step 3/90 loss 0.5", "steps: 3 lr", "epoch [3/90] time 2", "iter 3 acc1", "iteration 7 eta 3", "batch 3 map"),
+    *("{'loss': 1}", "{'train_loss': 1}", "loss: 0.25"),
+    *(f"3 {unit}" for unit in ("it/s", "s/it", "tok/s", "samples/s", "batch/s", "s/batch", "tokens/s", "img/s", "s/step", "ms/step")),
+    "in c:/a/b, d:\\a\\b",
 )
 
 PATTERNS = {
-    **{name: value for module in (signs, report) for name, value in vars(module).items() if isinstance(value, Pattern)},
-    **{f"progress bar {place}": pattern for place, pattern in enumerate(signs.PROGRESS_BAR.patterns)},
+    **{name: value for module in (signs, report, tokens) for name, value in vars(module).items() if isinstance(value, Pattern)},
+    **{f"progress {place}": pattern for place, pattern in enumerate((*signs.PROGRESS, *signs.PROGRESS_BAR.patterns))},
     **{f"prefix {prefix.name}": prefix.pattern for prefix in prefixes.PREFIXES},
     **{f"{shape.source}: {shape.pattern.literals[0]}": shape.pattern for shape in (*signs.ADVICE, *signs.FALLOUT)},
 }

@@ -234,7 +234,7 @@ def is_sign(text: str) -> bool:
 
 WARNING_LINE = any_of(r"\b[A-Z]\w*Warning\b", r"\bWARN(?:ING)?\b", r"^\s*warning\b", r"^W\d{4}\b", literals=("W", "warning"))
 LOG_LINE = any_of(r"\b(?:INFO|DEBUG|TRACE)\b", r"^[ID]\d{4}\b", literals=("I", "D", "TRACE"))
-_PROGRESS: tuple[Pattern, ...] = (
+PROGRESS: tuple[Pattern, ...] = (
     Pattern(r"^\s*\d+%\|", "%|"),
     Pattern(r"\b(?:steps?|epochs?|iter(?:ation)?s?|batch)\b[\s/:=\[(|]*\d+.*\b(?:loss|acc\w*|lr|eta|time|map)\b", "step", "epoch", "iter", "batch"),
     Pattern(r"^\s*\{'(?:loss|train_|eval_)", "{'"),
@@ -247,7 +247,7 @@ _PROGRESS: tuple[Pattern, ...] = (
 def is_progress(text: str) -> bool:
     """True for a line that tells how far a run has come."""
     lowered = text.lower()
-    return any(shape.search(lowered) for shape in _PROGRESS)
+    return any(shape.search(lowered) for shape in PROGRESS)
 
 
 SICK_METRIC = Pattern(r"\b(?:loss|grad_?norm|perplexity|ppl)\w*['\"]?\s*[:=|]?\s*(?:nan|[+-]?inf|0\.0+\b)", flags=re.IGNORECASE)
