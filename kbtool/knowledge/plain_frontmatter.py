@@ -1,6 +1,6 @@
 """The front matter that most entries have: one `key: value` or `key: [value, value]` a line, nothing in it that could mean more.
 
-It is read in a fifth of the time that YAML takes; at the first line that is not so plain all of it is left to PyYAML. A test holds both to the
+It is read in a third of the time that YAML takes; at the first line that is not so plain all of it is left to PyYAML. A test holds both to the
 same values, lines and spans.
 """
 

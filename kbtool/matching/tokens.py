@@ -18,9 +18,10 @@ CODE = "#"
 _NAME = r"--[A-Za-z][\w-]*|[A-Za-z_][A-Za-z0-9_]*"
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)*"
 _ADDRESS = r"0x[0-9a-fA-F]+"
-_GLUE_CHARACTERS = " \t\n\r\f\v\x1c\x1d\x1e\x1f:=([#<>'\""
-"""What may stand between a name and its number."""
-_GLUE = r"[\s:=(\[#<>'\"]*"
+_MARKS = ":=([#<>'\""
+"""What may stand between a name and its number, beside blanks."""
+_GLUE = rf"[\s{re.escape(_MARKS)}]*"
+_ASCII_GLUE = " \t\n\r\f\v\x1c\x1d\x1e\x1f" + _MARKS
 _BREAKS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(256))
 """Every ASCII character that no name has becomes a blank."""
 _AFTER_DIGITS = ":"
@@ -120,7 +121,7 @@ def _numbers(text: str, spaced: str) -> Iterator[tuple[int, int, tuple[str, ...]
     """Where each number of a text stands, and the code that the name before it makes of it, if there is one."""
     at = 0
     for found in _LONE_NUMBER.finditer(text):
-        before = spaced[at : at + len(text[at : found.start()].rstrip(_GLUE_CHARACTERS))]
+        before = spaced[at : at + len(text[at : found.start()].rstrip(_ASCII_GLUE))]
         name = before.rsplit(None, 1)[-1] if before and before[-1] != " " else ""
         yield found.start(), found.end(), (_code(name, found.group()),) if name > _AFTER_DIGITS else ()
         at = found.end()

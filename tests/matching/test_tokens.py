@@ -3,8 +3,30 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from kbtool.matching.tokens import fixed_tokens, tokens, words
+from kbtool.matching import tokens as module
+from kbtool.matching.tokens import cut, fixed_tokens, token_set, tokens, words
+
+PIECES = (
+    *("a", "abc", "Errno", "error", "camelCase", "HTTPError", "sm_90", "_", "__a", "x1f", "abc3", "Abc12def", "deadbee1", "S"),
+    *("5", "28", "-9", "2.10", "5-6", "a-5", "a.5", "v1.2.3", "5_", "_5", "3abc", "1e5", "0x", "0x1f", "403 Forbidden", "500", " Not"),
+    *(".", "..", "-", "--", "--opt", "--1", " ", "  ", "\n", "\t", "\r", "\x0b", "\x1c", "\x85", "(", "[", "#", "=", "'", '"', "<", ">", ":", ",", ";", "é", "显存"),
+)
+"""What names, numbers and what stands between them may be made of."""
+
+
+@settings(max_examples=4000, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=10).map("".join) | st.text(st.characters(max_codepoint=0x7F), max_size=20))
+def test_every_way_of_cutting_gives_the_same(text: str) -> None:
+    """What is told apart by blanks is what the pattern finds, in the same order; and a set of tokens holds the same."""
+    held: list[str] = []
+    phrase: list[str] = []
+    module._cut_by_pattern(text, held, phrase)
+
+    assert cut(text) == (held, phrase)
+    assert token_set(text) == set(held)
 
 
 @pytest.mark.parametrize(
