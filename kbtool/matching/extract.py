@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kbtool.knowledge.layers import DOMAIN_PAGE
 from kbtool.matching.postings import SHIFT, token_parts
-from kbtool.matching.profile import encode, make_profile, symptom_tokens
+from kbtool.matching.profile import encode, make_profiles, symptom_tokens
 from kbtool.matching.rows import card_row, domain_row, entry_row
 from kbtool.model import Entry
 
@@ -36,9 +38,10 @@ def read_part(root: Path, numbered: Sequence[Numbered]) -> Part:
     saves a fifth of the time.
     """
     part = Part([], [], [], [], {})
-    read = [_read(root, relative, part) for _, relative in numbered]
+    given = [_bytes(root / relative) for _, relative in numbered]
+    read = [_parsed(data, root, relative, part) for data, (_, relative) in zip(given, numbered, strict=True)]
     found = [(number, relative, entry) for (number, relative), entry in zip(numbered, read, strict=True) if entry is not None]
-    profiles = [make_profile(entry) for _, _, entry in found]
+    profiles = make_profiles([entry for _, _, entry in found])
     symptoms = [symptom_tokens(profile) for profile in profiles]
     for (number, relative, entry), profile, symptom in zip(found, profiles, symptoms, strict=True):
         part.entries.append(entry_row(entry, number, relative, profile, symptom))
@@ -52,8 +55,19 @@ def read_part(root: Path, numbered: Sequence[Numbered]) -> Part:
     return part
 
 
-def _read(root: Path, relative: str, part: Part) -> Entry | None:
-    """The entry in a file; a domain page, and what is wrong, is added to `part` at once."""
+def _bytes(path: Path) -> bytes | OSError:
+    """What a file holds; of one that is too large for an entry no more than shows it."""
+    from kbtool.knowledge.entry import SIZE_LIMIT
+
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.readall() if os.fstat(file.fileno()).st_size <= SIZE_LIMIT else file.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        return error
+
+
+def _parsed(data: bytes | OSError, root: Path, relative: str, part: Part) -> Entry | None:
+    """The entry in a file's bytes; a domain page, and what is wrong, is added to `part` at once."""
     from kbtool.knowledge.domains import parse_domain
     from kbtool.knowledge.entry import parse_entry
     from kbtool.knowledge.problems import ERROR, EntryError
@@ -63,14 +77,13 @@ def _read(root: Path, relative: str, part: Part) -> Entry | None:
     problems: list[tuple[int, str]] = []
     entry = None
     try:
-        data = path.read_bytes()
-        if name == "README.md":
+        if isinstance(data, OSError):
+            problems = [(1, f"can not be read: {data.strerror}")]
+        elif name == DOMAIN_PAGE:
             part.domains.append(domain_row(parse_domain(data, path=path), relative))
         else:
             entry = parse_entry(data, path=path, domain=domain)
     except EntryError as error:
         problems = [(problem.line, problem.message) for problem in error.problems if problem.level == ERROR]
-    except OSError as error:
-        problems = [(1, f"can not be read: {error.strerror}")]
     part.problems.append(encode(problems) if problems else "[]")
     return entry

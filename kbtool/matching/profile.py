@@ -10,6 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from kbtool.matching import signs
@@ -160,10 +161,8 @@ def _variable(line: ReportLine, held: Sequence[str]) -> frozenset[str]:
     return frozenset(held).difference(token_set(fixed)) if line.mended or fixed != text else frozenset()
 
 
-def wording(text: str, context: frozenset[str]) -> Wording:
+def _wording(classified: Iterable[ReportLine], lines: Sequence[_Line], context: frozenset[str]) -> Wording:
     """A symptom fence as it is compared, of an entry whose title, cause, fix and tags hold these tokens."""
-    classified = classified_lines(text)
-    lines = _lines(classified)
     salient: dict[str, float] = {}
     plain: dict[str, float] = {}
     for line in lines:
@@ -178,7 +177,7 @@ def wording(text: str, context: frozenset[str]) -> Wording:
     return Wording(tuple(line.compared for line in lines), frozenset(_types(classified)), _factors(salient), _factors(plain))
 
 
-def shape(text: str) -> Factors:
+def _shape(text: str) -> Factors:
     """A Not this fence as it is compared."""
     return _factors(
         {
@@ -197,17 +196,16 @@ def _factors(by_token: Mapping[str, float]) -> Factors:
     return tuple((factor, tuple(group)) for factor, group in held.items())
 
 
-def make_profile(entry: Entry) -> Profile:
-    """The profile of an entry."""
-    title = frozenset(token_set(entry.title))
-    prose = " \n".join((entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or ""))
-    context = title.union(token_set(prose))
-    return Profile(
-        tuple(wording(text, context) for text in entry.symptoms[:WORDINGS_CAP]),
-        tuple(shape(text) for text in entry.not_this[:WORDINGS_CAP]),
-        context,
-        title,
-    )
+def make_profiles(entries: Sequence[Entry]) -> list[Profile]:
+    """The profiles of entries, each step taken for all of them before the next one, which is faster (`extract.read_part`)."""
+    titles = [frozenset(token_set(entry.title)) for entry in entries]
+    prose = [" \n".join((entry.root_cause, entry.fix, " ".join(entry.tags), entry.family or "")) for entry in entries]
+    contexts = [title.union(token_set(text)) for title, text in zip(titles, prose, strict=True)]
+    classified = [[classified_lines(text) for text in entry.symptoms[:WORDINGS_CAP]] for entry in entries]
+    lines = [[_lines(fence) for fence in fences] for fences in classified]
+    wordings = [tuple(map(_wording, fences, kept, repeat(context))) for fences, kept, context in zip(classified, lines, contexts, strict=True)]
+    lookalikes = [tuple(map(_shape, entry.not_this[:WORDINGS_CAP])) for entry in entries]
+    return list(map(Profile, wordings, lookalikes, contexts, titles))
 
 
 def to_json(profile: Profile) -> str:
