@@ -96,8 +96,7 @@ def _months(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 def sketch(tokens: Iterable[str]) -> tuple[int, ...]:
     """The smallest hashes of the distinct tokens, sorted."""
-    crc32 = zlib.crc32
-    return tuple(sorted({crc32(token.encode("utf-8", "replace")) for token in tokens})[:SKETCH])
+    return tuple(sorted({zlib.crc32(token.encode("utf-8", "replace")) for token in tokens})[:SKETCH])
 
 
 def likeness(one: tuple[int, ...], other: tuple[int, ...]) -> float:

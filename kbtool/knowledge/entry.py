@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,9 +48,13 @@ class Reading:
 
 def read_entry(path: Path, domain: str) -> Entry:
     """The entry in the file `path`; raises EntryError, or OSError as the system gives it."""
-    with open(path, "rb") as file:
-        data = file.read(SIZE_LIMIT + 1)
-    return parse_entry(data, path=path, domain=domain)
+    return parse_entry(read_bytes(path), path=path, domain=domain)
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a file of the base holds; of one that is too large for an entry no more than shows it."""
+    with open(path, "rb", buffering=0) as file:
+        return file.readall() if os.fstat(file.fileno()).st_size <= SIZE_LIMIT else file.read(SIZE_LIMIT + 1)
 
 
 def parse_entry(data: bytes, *, path: Path, domain: str) -> Entry:

@@ -112,7 +112,7 @@ def _chunks(numbered: Sequence[Numbered]) -> list[list[Numbered]]:
 
 def _parts(root: Path, chunks: Sequence[Sequence[Numbered]]) -> Generator[Part, None, None]:
     """What each chunk becomes, in their order, read by several processes where there are many files and more than one processor."""
-    if len(chunks) > MANY // CHUNK:
+    if sum(map(len, chunks)) >= MANY:
         from kbtool.matching import workers
 
         if workers.processors() > 1:

@@ -73,16 +73,12 @@ def cut(line: str) -> tuple[list[str], list[str]]:
     held: list[str] = []
     phrase: list[str] = []
     spaced, names = _spaced(line)
-    numbers = [name for name in names if name < _AFTER_DIGITS]
-    if not (names and all(map(str.isdigit, numbers))):
+    if not names:
         _cut_by_pattern(line, held, phrase)
-    elif numbers:
-        at = 0
-        for start, end, code in _numbers(line, spaced):
-            _add([name for name in spaced[at:start].split() if name > _AFTER_DIGITS], held, phrase)
+    elif min(names) < _AFTER_DIGITS:
+        for before, code in _numbers(line, spaced):
+            _add([name for name in before.split() if name > _AFTER_DIGITS], held, phrase)
             held += code
-            at = end
-        _add([name for name in spaced[at:].split() if name > _AFTER_DIGITS], held, phrase)
         held += _http(line)
     else:
         _add(names, held, phrase)
@@ -110,21 +106,26 @@ def _add(names: Iterable[str], held: list[str], phrase: list[str]) -> None:
 
 
 def _spaced(text: str) -> tuple[str, list[str]]:
-    """A text with blanks for everything that no name has, and its names and numbers; nothing for one with options or other letters."""
+    """A text with blanks for everything that no name has, and its names and numbers; nothing for one that takes the pattern."""
     if not text.isascii() or "--" in text:
         return "", []
     spaced = text.encode("ascii").translate(_BREAKS).decode("ascii")  # bytes are translated ten times as fast as characters
-    return spaced, spaced.split()
+    names = spaced.split()
+    if all(map(str.isdigit, [name for name in names if name < _AFTER_DIGITS])):
+        return spaced, names
+    return "", []
 
 
-def _numbers(text: str, spaced: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Where each number of a text stands, and the code that the name before it makes of it, if there is one."""
+def _numbers(text: str, spaced: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What stands before each number of a text, spaced, and the code that the last name there makes of it, if there is one; at last what stands after them."""
     at = 0
     for found in _LONE_NUMBER.finditer(text):
-        before = spaced[at : at + len(text[at : found.start()].rstrip(_ASCII_GLUE))]
-        name = before.rsplit(None, 1)[-1] if before and before[-1] != " " else ""
-        yield found.start(), found.end(), (_code(name, found.group()),) if name > _AFTER_DIGITS else ()
+        before = spaced[at : found.start()]
+        unglued = before[: len(text[at : found.start()].rstrip(_ASCII_GLUE))]
+        name = unglued.rsplit(None, 1)[-1] if unglued and unglued[-1] != " " else ""
+        yield before, (_code(name, found.group()),) if name > _AFTER_DIGITS else ()
         at = found.end()
+    yield spaced[at:], ()
 
 
 def _code(name: str, number: str) -> str:
@@ -139,13 +140,13 @@ def tokens(line: str) -> list[str]:
 def token_set(text: str) -> set[str]:
     """All tokens of a text, in no order: of prose in two thirds of the time."""
     spaced, found = _spaced(text)
+    if not found:
+        return set(tokens(text))
     names = set(found)
     numbers = {name for name in names if name < _AFTER_DIGITS}
-    if not (names and all(map(str.isdigit, numbers))):
-        return set(tokens(text))
     held = set().union(*map(_names, names - numbers))
     if numbers:
-        held.update(code for _, _, codes in _numbers(text, spaced) for code in codes)
+        held.update(code for _, codes in _numbers(text, spaced) for code in codes)
         held.update(_http(text))
     return held
 
